@@ -53,23 +53,21 @@ fuzz: $(STAMP) ## Send malformed and oversized input (N=1000000 SEED=1 KEEP=DIR)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP))
 
 fuzz-door: $(STAMP) ## Send malformed calls to the scheduler extender (N=100000 SEED=1)
-	PYTHONPATH=tests $(BIN)/python -m fuzz.door $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED))
+	PYTHONPATH=tests $(BIN)/python -m fuzz --door $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED))
 
 lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated files are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m cardquota.api.generate --check
-	$(BIN)/python -m cardquota.install.generate --check
+	$(BIN)/python -m cardquota_dev.generate --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
 	$(BIN)/python -m cardquota_dev.reference --check
 	$(BIN)/python -m cardquota_dev.rule_book
 	$(BIN)/python -m cardquota_dev journeys
 
 crds: $(STAMP) ## Generate crds/, the generated manifests and the pages of docs/ that are generated
-	$(BIN)/python -m cardquota.api.generate
-	$(BIN)/python -m cardquota.install.generate
+	$(BIN)/python -m cardquota_dev.generate
 	$(BIN)/python -m cardquota_dev.catalogue
 	$(BIN)/python -m cardquota_dev.reference
 

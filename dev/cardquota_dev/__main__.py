@@ -131,7 +131,6 @@ def up(
     until_stdin_closes: Annotated[bool, typer.Option("--until-stdin-closes", hidden=True)] = False,
     product: Annotated[str, typer.Option(hidden=True)] = "",
     store_json: Annotated[bool, typer.Option("--store-json", hidden=True)] = False,
-    audit: Annotated[bool, typer.Option("--audit", hidden=True)] = False,
 ) -> None:
     """Start a plane. Print the path of the administrator's kubeconfig when all is ready."""
     if extender and without_product:
@@ -152,7 +151,6 @@ def up(
         until_stdin_closes=until_stdin_closes,
         product=tuple(shlex.split(product)),
         store_json=store_json,
-        audit=audit,
         crds=crds,
         volcano=volcano_namespace if volcano else "",
         volcano_config=absolute(volcano_config) if volcano_config else None,

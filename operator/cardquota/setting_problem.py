@@ -22,45 +22,17 @@ _WORDS: Final = (
     (re.compile(r"^(?:Input|String|Value|List|Tuple|Dictionary) should "), "must "),
 )
 
-_LATE_BINDING: Final = (
-    "there is no such setting any more: a pod's card is decided when its gate opens; leave the "
-    "setting out"
-)
-_CARD_SECONDS: Final = (
-    "there is no such setting any more: card-seconds are sum_over_time of the metric of allocated "
-    "cards; leave the setting out"
-)
-_STUCK: Final = (
-    "there is no such setting any more: metrics show for how long pods wait, or should be gone; "
-    "leave the setting out, and set the times in your alerts"
-)
-_UNSEEN_WAIT: Final = (
-    "there is no such setting any more: a pod is reviewed once, and waits for no other pods; leave "
-    "the setting out"
-)
-_REPLACEMENT_WAIT: Final = (
-    "there is no such setting any more: the replacement of a pod that a running gang has lost goes "
-    "first, and no room is kept for it; leave the setting out"
-)
-_RENEWALS: Final = (
-    "there is no such setting any more: an event is written when the reason changes, at most 50 in "
-    "a second; leave the setting out"
-)
-_REFRESHES: Final = (
-    "there is no such setting any more: the condition of a PodGroup is written when its reason "
-    "changes; leave the setting out"
-)
 _GONE: Final = {
-    "events.renewalspersecond": _RENEWALS,
-    "release.grouprefreshespersecond": _REFRESHES,
-    "extender.latebinding": _LATE_BINDING,
-    "extender.schedulers": _LATE_BINDING,
-    "cardsecondsrefresh": _CARD_SECONDS,
-    "release.replacementwait": _REPLACEMENT_WAIT,
-    "stuck": _STUCK,
-    "webhook.unseenwait": _UNSEEN_WAIT,
+    "cardsecondsrefresh": "card-seconds are sum_over_time of the metric of allocated cards",
+    "events.renewalspersecond": "an event is written when the reason changes",
+    "extender.latebinding": "a pod's card is decided when its gate opens",
+    "extender.schedulers": "a pod's card is decided when its gate opens",
+    "release.grouprefreshespersecond": "conditions are written when the reason changes",
+    "release.replacementwait": "the replacement of a lost pod goes first, without room kept for it",
+    "stuck": "metrics show for how long pods wait, or should be gone: set the times in your alerts",
+    "webhook.unseenwait": "a pod is reviewed once, and waits for no other pods",
 }
-"""Settings of earlier releases, in small letters: what to do about them."""
+"""Settings of earlier releases, in small letters: what holds instead."""
 
 
 def plain_problem(text: str) -> str:
@@ -76,4 +48,6 @@ def setting_problem(error: Mapping[str, Any]) -> str:
     """
     where = ".".join(map(str, error["loc"])) or "settings"
     gone = _GONE.get(where.replace("_", "").lower())
-    return f"{where}: {gone or plain_problem(str(error['msg']))}"
+    if gone is not None:
+        return f"{where}: there is no such setting any more: {gone}; leave the setting out"
+    return f"{where}: {plain_problem(str(error['msg']))}"

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .judging.answered import RENEWED
 from .judging.pauses import AT_ALL
-from .judging.told import RENEWED
 
 Span = tuple[float, float]
 EVENTS = {"renewAfter": RENEWED}

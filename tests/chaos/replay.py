@@ -12,15 +12,14 @@ from pathlib import Path
 
 from .clients.objects import CARD_OF_NODE, NAMESPACE
 from .history import Change, changes
-from .judging.calm import Calm, Span, without_a_leader
 from .judging.denials import Denial, Rooms, wrong
-from .judging.leeway import Trouble
+from .judging.leeway import Calm, Span, Trouble, without_a_leader
 from .judging.memory_judge import MemoryJudge
 from .judging.pauses import AT_ALL, Pauses
 from .judging.recount import Recount
-from .judging.refused_jobs import RefusedJobs
 from .judging.stored import Group, StoredPod
 from .judging.verdicts import RESERVATION_TIMEOUT, Judge, Violation
+from .judging.volcano_judge import RefusedJobs
 
 
 @dataclass
@@ -132,7 +131,7 @@ def _enqueued(counts: Counter[str], before: Group | None, recount: Recount) -> s
 
 def main(folder: Path) -> int:
     """Print the report of what is kept there."""
-    from .kept import judged  # it needs this module
+    from .report import judged  # it needs this module
 
     report = judged(folder)
     print(report.text())

@@ -1,37 +1,63 @@
-"""What a run found, for people."""
+"""A run as it is kept: the history, and beside it all else that it is judged by; what it found."""
 
+import shutil
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
 
 from .api import UNTRUSTED
-from .replay import Replay
+from .history import HistoryError
+from .judging.denials import Denial
+from .judging.leeway import Trouble
+from .judging.pauses import AT_ALL
+from .judging.verdicts import RESERVATION_TIMEOUT
+from .replay import Replay, replay
 
+HISTORY = "history"
+BESIDE = "beside.json"
 _SHOWN = 20
 _BEFORE = 20.0
 """Seconds before a violation of which is said what went wrong in them."""
+
+
+class Beside(msgspec.Struct, kw_only=True):
+    """What the history does not say of a run, and that it is judged by."""
+
+    seed: int
+    breakage: str = ""
+    kills: int = 0
+    """As many were wanted, so that zero violations mean something."""
+    tally: dict[str, int] = {}
+    remaining: list[str] = []
+    """What was still not as it must be after the quiet."""
+    refused_late: int = 0
+    happened: list[tuple[float, float, str]] = []
+    """What went wrong, from when until when (monotonic)."""
+    troubles: list[Trouble] = []
+    denials: list[Denial] = []
+    reservation_timeout: float = RESERVATION_TIMEOUT
+    longest_pause: float = AT_ALL
+    volcano: bool = False
+    """Whether that scheduled too."""
+    invalid: str = ""
+    """Why nothing that was found or not can be believed, if so."""
 
 
 @dataclass
 class Report:
     """One run."""
 
-    seed: int
-    breakage: str
-    tally: Counter[str]
+    run: Beside
     replay: Replay | None = None
-    remaining: list[str] = field(default_factory=list)
-    """What was still not as it must be after the quiet."""
-    refused_late: int = 0
-    happened: list[tuple[float, float, str]] = field(default_factory=list)
-    """What went wrong, from when until when (monotonic)."""
-    kills: int = 0
-    """As many were wanted, so that zero violations mean something."""
-    invalid: str = ""
-    """Why nothing that was found or not can be believed, if so."""
     kept: str = ""
     """In which folder the history is, and all else, if that is kept."""
-    volcano: bool = False
-    """Whether that scheduled too."""
+
+    @property
+    def tally(self) -> Counter[str]:
+        """What happened how often."""
+        return Counter(self.run.tally)
 
     @property
     def clean(self) -> bool:
@@ -43,27 +69,27 @@ class Report:
         """What the process ends with; a run without a safeguard, with 0 if something was found."""
         if self.says_nothing:
             return 2
-        return int(bool(self.findings) != bool(self.breakage))
+        return int(bool(self.findings) != bool(self.run.breakage))
 
     @property
     def says_nothing(self) -> str:
         """Why not, if so: nothing that was found means something only where enough happened."""
-        if self.invalid or self.replay is None:
-            return self.invalid or "nothing was judged"
+        if self.run.invalid or self.replay is None:
+            return self.run.invalid or "nothing was judged"
         if self.findings:
             return ""
         if not self.replay.counts["releases"]:
             return "nothing was let through"
-        if self.volcano and not self.replay.counts["groups enqueued by Volcano, and judged"]:
+        if self.run.volcano and not self.replay.counts["groups enqueued by Volcano, and judged"]:
             return "Volcano enqueued nothing"
-        if self.tally["kills"] < self.kills:
-            return f"{self.kills} kills were wanted, and there were {self.tally['kills']}"
+        if self.tally["kills"] < self.run.kills:
+            return f"{self.run.kills} kills were wanted, and there were {self.tally['kills']}"
         return ""
 
     @property
     def findings(self) -> list[str]:
         """Everything that must not be."""
-        found = list(self.remaining)
+        found = list(self.run.remaining)
         if self.tally[UNTRUSTED]:
             found.append(f"{UNTRUSTED}: {self.tally[UNTRUSTED]}")
         if self.replay is not None:
@@ -88,7 +114,7 @@ class Report:
 
     def _during(self, begin: float, end: float) -> str:
         """What went wrong in some time (monotonic)."""
-        why = [one[2] for one in sorted(self.happened) if self._overlap(one, begin, end)]
+        why = [one[2] for one in sorted(self.run.happened) if self._overlap(one, begin, end)]
         return ", ".join(why) or "nothing went wrong then"
 
     def text(self) -> str:
@@ -104,11 +130,11 @@ class Report:
                 ("violations", str(len(self.replay.violations))),
             ]
         rows += [
-            ("patches refused since their term was over", str(self.refused_late)),
-            ("not as it must be in the end", str(len(self.remaining))),
-            ("broken on purpose", self.breakage or "nothing"),
-            ("scheduled by", "kube-scheduler" + (" and Volcano" if self.volcano else "")),
-            ("seed", str(self.seed)),
+            ("patches refused since their term was over", str(self.run.refused_late)),
+            ("not as it must be in the end", str(len(self.run.remaining))),
+            ("broken on purpose", self.run.breakage or "nothing"),
+            ("scheduled by", "kube-scheduler" + (" and Volcano" if self.run.volcano else "")),
+            ("seed", str(self.run.seed)),
         ]
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:{width}}  {value}" for name, value in rows]
@@ -120,3 +146,43 @@ class Report:
         if self.says_nothing:
             lines.append(f"INVALID, says nothing: {self.says_nothing}")
         return "\n".join(lines)
+
+
+def write(folder: Path, beside: Beside) -> None:
+    """Beside the history in this folder."""
+    (folder / BESIDE).write_bytes(msgspec.json.format(msgspec.json.encode(beside)))
+
+
+def judged(folder: Path) -> Report:
+    """The report of what is kept there, judged now.
+
+    A history that is kept alone is judged as if nothing had gone wrong and nobody been refused.
+    """
+    file = folder / BESIDE
+    beside = (
+        msgspec.json.decode(file.read_bytes(), type=Beside) if file.exists() else Beside(seed=0)
+    )
+    report = Report(beside, kept=str(folder))
+    if not beside.invalid:
+        wrong_times = [(begin, end) for begin, end, _ in beside.happened]
+        try:
+            report.replay = replay(
+                folder / HISTORY,
+                beside.denials,
+                beside.troubles,
+                wrong_times,
+                beside.reservation_timeout,
+                beside.longest_pause,
+                volcano=beside.volcano,
+            )
+        except HistoryError as error:
+            beside.invalid = str(error)
+    return report
+
+
+def copied(folder: Path, where: Path) -> Path:
+    """The same, kept somewhere else."""
+    for name in (HISTORY, BESIDE):
+        if (folder / name).exists():
+            shutil.copy(folder / name, where)
+    return where

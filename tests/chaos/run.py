@@ -17,11 +17,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from .api import Api
 from .breakages.breaker import Breaker, NotThereError
 from .breakages.broken import BREAKAGES
-from .breakages.focus import FOCUS
 from .clients import memory_objects, objects, volcano_objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
-from .clients.node_changer import put_nodes_right
+from .clients.memory_clients import put_nodes_right
 from .clients.steady import Steady
 from .clients.updates import wake_the_sleepers
 from .faults.schedule import Kills, everything_else
@@ -29,9 +28,8 @@ from .history import History
 from .judging.agreement import disagreements
 from .judging.refused_late import RefusedLate
 from .judging.verdicts import RESERVATION_TIMEOUT
-from .kept import HISTORY, Beside, copied, judged, write
 from .lengths import Lengths, beside_volcano
-from .report import Report
+from .report import HISTORY, Beside, Report, copied, judged, write
 from .scene import REPLICAS, Scene
 from .volcano_side import PERIOD, VolcanoSide, volcano_side
 from .way import Way
@@ -106,7 +104,8 @@ async def _run(
         side = volcano_side(cluster) if volcano else None
         async with Api(cluster.kubeconfig) as api, _asking(side, api):
             report = await _on(cluster, api, ways, side, lengths, seed, breakage, folder)
-            report.invalid = report.invalid or never_broken(folder / _BROKE, expected, report.tally)
+            found = report.run
+            found.invalid = found.invalid or never_broken(folder / _BROKE, expected, found.tally)
             return report
     finally:
         for way in ways:
@@ -123,7 +122,7 @@ def labels_of(breakage: str) -> list[str]:
         return breaker.labels
 
 
-def never_broken(file: Path, expected: list[str], tally: Counter[str]) -> str:
+def never_broken(file: Path, expected: list[str], tally: dict[str, int]) -> str:
     """Why the run says nothing of its breakage: what it takes out was never asked for."""
     broke = Counter(file.read_text().splitlines() if file.exists() else ())
     for label in expected:
@@ -232,10 +231,9 @@ async def _trouble(
     scene: Scene, lengths: Lengths, seed: int, breakage: str
 ) -> list[WorkloadClient]:
     """Clients at work while things go wrong."""
-    focus = FOCUS.get(breakage)
-    if focus:
-        lengths = focus.lengths(lengths)
-    kills = Kills(scene, lengths, f"{seed}/kills", only=focus.kill if focus else "")
+    broken = BREAKAGES.get(breakage)
+    lengths = broken.focus(lengths) if broken else lengths
+    kills = Kills(scene, lengths, f"{seed}/kills", only=broken.kill if broken else "")
     volcano = scene.volcano is not None
     clients = all_clients(scene.api, seed, scene.tally, volcano=volcano)
     working = [asyncio.create_task(client.run()) for client in (*clients, scene.steady)]

@@ -7,7 +7,6 @@ import pytest
 from conformance.case import cases
 from conformance.found import ADMITTED, GATED, pod_found
 from conformance.patterns import holds, says, says_each
-from conformance.renaming import renamed
 from conformance.short_forms import body
 
 
@@ -21,27 +20,6 @@ def test_no_two_cases_name_the_same_object() -> None:
 def test_a_misspelt_row_is_refused(row: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="not a row of the table"):
         body(row)
-
-
-def test_names_are_the_cases_own_wherever_they_stand() -> None:
-    case = {
-        "given": [{"node": "hopper", "product": "H200"}, {"queue": "vision", "quota": {"H200": 1}}],
-        "pods": [
-            {"pod": "a", "card": "H200|H200-D", "expect": {"text": "<vision>: <H200>, lab/a>"}}
-        ],
-    }
-    found = renamed(case, "x1")
-    assert found["given"][1] == {"queue": "x1-vision", "quota": {"x1-H200": 1}}
-    assert found["pods"][0] == {
-        "pod": "x1-a",
-        "card": "x1-H200|x1-H200-D",
-        "expect": {"text": "<x1-vision>: <x1-H200>, conformance-lab/x1-a>"},
-    }
-
-
-def test_a_word_of_the_short_forms_is_no_name() -> None:
-    with pytest.raises(ValueError, match="no name"):
-        renamed({"pods": [{"pod": "cpu"}]}, "x1")
 
 
 def test_a_sentence_may_leave_out_what_is_said_elsewhere() -> None:
@@ -63,17 +41,6 @@ def test_an_expectation_says_how_a_pod_differs() -> None:
     assert "denied, not admitted" in expected.wrong(pod_found("denied"))
     warned = pod_found(ADMITTED, cards=cards, node=node, warnings=("a",))
     assert "warnings" in expected.wrong(warned)
-
-
-def test_names_in_a_sentence_are_the_cases_own_too() -> None:
-    case = {
-        "pods": [{"pod": "a", "expect": {"text": "held by a 3, b 1 (lab/a, lab/b); mean <b>?"}}],
-        "then": [{"change": [{"pod": "b"}], "answers": {"pod": {"b": {"message": "a b"}}}}],
-    }
-    found = renamed(case, "x1")
-    text = "held by x1-a 3, x1-b 1 (conformance-lab/x1-a, conformance-lab/x1-b); mean <x1-b>?"
-    assert found["pods"][0]["expect"] == {"text": text}
-    assert found["then"][0]["answers"] == {"pod": {"x1-b": {"message": "a b"}}}
 
 
 def test_who_holds_a_card_stands_apart_from_the_sentence() -> None:

@@ -1,4 +1,6 @@
-"""`python -m fuzz`: one run. Ends with 0 if nothing was found, 1 if something was."""
+"""`python -m fuzz`: one run; with `--door`, of the extender's door. Ends with 0 if nothing was
+found, 1 if something was.
+"""
 
 import argparse
 import asyncio
@@ -6,6 +8,7 @@ import random
 import sys
 from pathlib import Path
 
+from .door.run import fuzz_door
 from .inputs import Inputs
 from .run import fuzz
 
@@ -14,8 +17,9 @@ def main() -> int:
     """One run by the command line."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument(
-        "--count", type=int, default=1_000_000, help="number of inputs (default: %(default)s)"
+        "--count", type=int, help="number of inputs; default: 1,000,000, or 100,000 calls"
     )
+    parser.add_argument("--door", action="store_true", help="call the scheduler extender instead")
     parser.add_argument(
         "--seed", type=int, help="seed of the random choices; default: a random one"
     )
@@ -36,13 +40,17 @@ def main() -> int:
         print(found, file=sys.stderr)
         sys.stdout.buffer.write(found.body)
         return 0
-    print(f"seed {seed}, {options.count:,} inputs", flush=True)
+    count = options.count or (100_000 if options.door else 1_000_000)
+    print(f"seed {seed}, {count:,} {'calls' if options.door else 'inputs'}", flush=True)
 
     def tell(text: str) -> None:
         print(f"  {text}", flush=True)
 
-    run = fuzz(options.count, seed, large=options.large, keep=options.keep, progress=tell)
-    result = asyncio.run(run)
+    if options.door:
+        result = asyncio.run(fuzz_door(count, seed, progress=tell))
+    else:
+        run = fuzz(count, seed, large=options.large, keep=options.keep, progress=tell)
+        result = asyncio.run(run)
     print(result.text())
     return 1 if result.counted else 0
 

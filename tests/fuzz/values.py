@@ -18,74 +18,16 @@ QUANTITIES: Final = (
     *("1Ki", "1KI", "16Ei", "16384Pi", "1u", "1n", "0.0000001n", "+1", "--1", "1 ", " 1", "", "m"),
     *("Infinity", "NaN", "0x10", "1_000", "\u0661\u0662", "\u00b2", "1,5", "1" * 5_000),
 )
+_PLAIN: Final = (
+    'a - . .. / a/b a/b/c null true [] {} %s {0} ${x} <script> \\ " team queue other default Gate '
+    "Deny Open Closed Closing root Job fifo In NotIn Gt Lt metadata.name kubernetes.io/hostname "
+    "Running Succeeded Failed Pending 2026-01-01T00:00:00Z 9999-99-99 volcano.sh/card-quota "
+    f"nvidia.com/ cpu memory {GPU}"
+)
 WORDS: Final = (
-    *(
-        "",
-        " ",
-        "a",
-        "A" * 64,
-        "a" * 254,
-        "-",
-        ".",
-        "..",
-        "/",
-        "a/b",
-        "a/b/c",
-        "a b",
-        "a\nb",
-        "\x00",
-    ),
-    *(
-        "\t",
-        "null",
-        "true",
-        "[]",
-        "{}",
-        "%s",
-        "{0}",
-        "${x}",
-        "<script>",
-        "'; --",
-        "\\",
-        '"',
-        "\u202e",
-    ),
-    *(
-        "\U0001f4a9",
-        "\u0000x",
-        "\ud800",
-        "e\u0301" * 9,
-        "\ufeff",
-        "team",
-        "queue",
-        "other",
-        "default",
-    ),
-    *(
-        "Gate",
-        "Deny",
-        "Open",
-        "Closed",
-        "Closing",
-        "root",
-        "Job",
-        "fifo",
-        "In",
-        "NotIn",
-        "Gt",
-        "Lt",
-    ),
-    *("metadata.name", "kubernetes.io/hostname", "2026-01-01T00:00:00Z", "9999-99-99", "Running"),
-    *(
-        "Succeeded",
-        "Failed",
-        "Pending",
-        "volcano.sh/card-quota",
-        GPU,
-        "nvidia.com/",
-        "cpu",
-        "memory",
-    ),
+    *_PLAIN.split(),
+    *("", " ", "A" * 64, "a" * 254, "a b", "a\nb", "\x00", "\t", "'; --", "\u202e", "\U0001f4a9"),
+    *("\u0000x", "\ud800", "e\u0301" * 9, "\ufeff"),
 )
 CARDS: Final = (H200, H800, H200_MIG, H800_MPS, "NVIDIA-NONE", "cpu", "memory", "", " ", "A|B")
 

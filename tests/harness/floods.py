@@ -8,7 +8,11 @@ from pathlib import Path
 from uuid import uuid4
 
 MIB = 1024 * 1024
-_CGROUPS = Path("/sys/fs/cgroup/memory")
+_CGROUPS = (
+    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),
+    (Path("/sys/fs/cgroup"), "memory.max"),
+)
+"""Of the first version, and of the second: where groups are made, and the file of their limit."""
 _AT_A_TIME = 20
 _SENT_WITHIN = 3.0
 
@@ -82,17 +86,23 @@ def _status(pid: int, name: str) -> int:
 @contextmanager
 def limited(pid: int, most: int) -> Iterator[bool]:
     """Whether the kernel ends the process beyond so many bytes: only where a cgroup can be made."""
-    group = _CGROUPS / f"cardquota-{uuid4().hex}"
-    try:
-        group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(most))
-        (group / "cgroup.procs").write_text(str(pid))
-    except OSError:
+    for root, limit in _CGROUPS:
+        group = root / f"cardquota-{uuid4().hex}"
+        try:
+            group.mkdir()
+            if (group / limit).exists():
+                break
+            group.rmdir()
+        except OSError:
+            continue
+    else:
         yield False
         return
+    (group / limit).write_text(str(most))
+    (group / "cgroup.procs").write_text(str(pid))
     try:
         yield True
     finally:
         with suppress(OSError):
-            (_CGROUPS / "cgroup.procs").write_text(str(pid))
+            (root / "cgroup.procs").write_text(str(pid))
         group.rmdir()

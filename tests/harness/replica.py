@@ -14,7 +14,6 @@ from cardquota.cluster.watch import (
     AT_ONCE,
     ChangeNotifier,
     Delivery,
-    OverdueReads,
     Reflector,
     watched_kinds,
 )
@@ -85,7 +84,6 @@ class Replica:
             DEFAULT_TABLE, LedgerSettings(default_queue=default_queue), at_once=AT_ONCE
         )
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
-        OverdueReads(self.ledger, self.notifier)
         self.settings = Settings()
         self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {

@@ -17,7 +17,7 @@ from dataclasses import replace
 import msgspec
 
 from cardquota.install.matching import is_ours, known_to_policies
-from cardquota.install.policies.gate_setting import gate_policy_is_missing
+from cardquota.install.policies.gate_policies import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.holders import with_holders

@@ -129,23 +129,23 @@ class QueueReviews:
         return (queue_write_messages.cards_ignored(where, has_quota=has_quota),)
 
     def _in_use(self, name: str) -> str:
-        """Why a queue cannot be deleted; empty if it can. Costs by its groups, and by all of which
-        only the name is kept, not by its pods.
+        """Why a queue cannot be deleted; empty if it can. Costs by its pods and groups, and by all
+        of which only the name is kept.
         """
-        ledger, users = self._ledger, self._ledger.queue_users
+        ledger, users = self._ledger, self._ledger.made_pods.workloads(name)
         unread = ledger.kept_pods.left_out_in(name), ledger.kept_groups.left_out_in(name)
         unread_pods, unread_groups = (
             [f"{one.namespace}/{one.name}" for one in kind] for kind in unread
         )
-        pods = users.pods(name) + len(unread_pods)
+        pods = users.total() + len(unread_pods)
         groups = [*ledger.queue_groups.of(name), *unread_groups]
         if not pods and not groups:
             return ""
         # The group of a job may have the job's name.
-        others = [key for key in groups if not users.has(name, *key.split("/", 1))]
+        others = [key for key in groups if key not in users]
         others = [*unread_pods, *others]
-        named = list(islice(chain(users.names(name), others), MOST_LISTED))
-        more = users.number(name) + len(others) - len(named)
+        named = list(islice(chain(users, others), MOST_LISTED))
+        more = len(users) + len(others) - len(named)
         return queue_write_messages.queue_in_use(name, pods, len(groups), named, more)
 
 

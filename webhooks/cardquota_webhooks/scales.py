@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cardquota.cluster.events.event import ObjectReference
+from cardquota.cluster.events import ObjectReference
 from cardquota.loop.time_slice import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account import AccountReader
@@ -29,7 +29,7 @@ from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.pods_by_controller import WorkloadUsage
+from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
 from cardquota.settings import Settings
 

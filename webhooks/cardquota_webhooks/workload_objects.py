@@ -14,7 +14,7 @@ from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.objects.meta import Wire
 from cardquota.quota.objects.workload import PodTemplate
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.pods_by_controller import WorkloadUsage
+from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.steps import to_its_end
 
 

@@ -34,7 +34,7 @@ from cardquota.quota.messages import group_messages, request_messages, shortfall
 from cardquota.quota.own_keys import KEYS_OF_PODS
 from cardquota.quota.pods.pod_facts import PodFacts, alias_warning
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.pods.pods_by_controller import WorkloadUsage
+from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.pods.workload_facts import pod_of_template
 from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict, effect_of
 from cardquota.quota.vocabulary import Reason

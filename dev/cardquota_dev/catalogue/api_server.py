@@ -6,9 +6,10 @@ These texts are part of the applied objects, so they are listed from there.
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from cardquota.api.generate import RESOURCES
 from cardquota.install.policies.all_policies import policies
 from cardquota.settings import Settings
+
+from ..generate import RESOURCES
 
 POLICIES: Final = "Admission policies"
 SCHEMAS: Final = "Schemas"

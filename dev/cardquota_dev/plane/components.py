@@ -6,7 +6,6 @@ Everything listens only on 127.0.0.1.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from .credentials.identities import token_file
 from .credentials.keys import Keys
@@ -49,15 +48,6 @@ def etcd(binary: Path, folder: Folder, client: int, peer: int) -> Program:
     return Program("etcd", _command(binary, flags), url, None)
 
 
-_AUDIT_POLICY: Final = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata"}],
-}
-"""One line for each request: who, what and the answer's code, but nothing of what was sent."""
-
-
 def api_server(
     binary: Path,
     folder: Folder,
@@ -66,7 +56,6 @@ def api_server(
     port: int,
     *,
     store_json: bool,
-    audit: bool,
 ) -> Program:
     """The API server, with RBAC and static tokens."""
     flags: dict[str, object] = {
@@ -84,11 +73,6 @@ def api_server(
     }
     if store_json:
         flags["storage-media-type"] = "application/json"
-    if audit:
-        policy = folder.private / "audit.json"
-        write_private_json(policy, _AUDIT_POLICY)
-        flags["audit-policy-file"] = policy
-        flags["audit-log-path"] = folder.audit_log
     url = f"https://127.0.0.1:{port}"
     return Program("kube-apiserver", _command(binary, flags), url, "/readyz")
 

@@ -38,11 +38,6 @@ class Folder:
         return self.path / "state.json"
 
     @property
-    def audit_log(self) -> Path:
-        """What was asked of the API server, if that is wanted."""
-        return self.path / "logs" / "audit.log"
-
-    @property
     def lock(self) -> Path:
         """Held by the process that keeps the plane alive, or ends it."""
         return self.path / "lock"

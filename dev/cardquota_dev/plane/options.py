@@ -33,8 +33,6 @@ class Options:
     """Whether the product is the scheduler's extender."""
     store_json: bool = False
     """Have the API server store JSON, so that a test can read etcd itself."""
-    audit: bool = False
-    """Have the API server log who asked for what, and what it answered: `logs/audit.log`."""
     crds: str = ""
     """Whose definitions of queues and pod groups there are: `none`, `volcano` or `ours`. Empty: the
     product's where it runs, else Volcano's where the stand-in for it runs, else none.
@@ -81,8 +79,6 @@ class Options:
             flags.append(f"--product={shlex.join(self.product)}")
         if self.store_json:
             flags.append("--store-json")
-        if self.audit:
-            flags.append("--audit")
         if self.crds:
             flags.append(f"--crds={self.crds}")
         return [*flags, *self._of_volcano()]

@@ -58,7 +58,6 @@ class Plane:
             store.address,
             ports[2],
             store_json=self._options.store_json,
-            audit=self._options.audit,
         )
         write_kubeconfigs(identities, server.address, keys)
         self._state.server, self._state.bin_dir = server.address, str(found["kubectl"].parent)

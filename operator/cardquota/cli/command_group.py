@@ -17,25 +17,6 @@ from .output import ExitCode
 
 _LONGEST: Final = 400
 """Characters of a message: an argument may have any length."""
-_GONE: Final = {
-    **dict.fromkeys(
-        (
-            "--timeline",
-            "--trace",
-            "--jobs",
-            "--seed",
-            "--write-trace",
-            "--svg",
-            "--starvation-wait",
-        ),
-        "simulate runs no jobs over time any more",
-    ),
-    **dict.fromkeys(
-        ("--kubeconfig", "--context", "--namespace", "-n"),
-        "simulate reads files alone; kubectl apply --dry-run=server asks the cluster",
-    ),
-}
-"""Options that `simulate` had."""
 
 
 class CommandGroup(TyperGroup):
@@ -95,10 +76,6 @@ def _said(error: typer.TyperException) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()  # type: ignore[attr-defined]
         return int(code)
-    gone = _GONE.get(getattr(error, "option_name", ""))
-    if gone and context is not None and context.info_name == "simulate":
-        error.message = f"No such option: {error.option_name}: {gone}"  # type: ignore[attr-defined]
-        error.possibilities = None  # type: ignore[attr-defined]
     if isinstance(error, typer.BadParameter):
         error.message = plain_problem(error.message)
     told = getattr(error, "format_message", error.__str__)()

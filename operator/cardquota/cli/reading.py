@@ -120,14 +120,14 @@ def inner(parent: object, *keys: str) -> Any:
     return parent
 
 
-def not_listed(what: str, reason: str, *, verb: str = "list") -> str:
+def not_listed(what: str, reason: str) -> str:
     """The API server does not list them. `reason`: the text of ApiError or OutcomeUnknown."""
     refused = _REFUSED.match(reason)
     if refused is not None and refused[1] == "403":
-        return f"you may not {verb} {what}: {reason[refused.end() :]}"
+        return f"you may not list {what}: {reason[refused.end() :]}"
     if refused is not None:
-        return f"cannot {verb} {what}: {reason} (the API server does not accept your credentials)"
-    return f"cannot {verb} {what}: {without_call(reason)}"
+        return f"cannot list {what}: {reason} (the API server does not accept your credentials)"
+    return f"cannot list {what}: {without_call(reason)}"
 
 
 def not_read(what: str, reason: str) -> str:

@@ -8,7 +8,7 @@ begins and ends them with the term, and `Leadership` the term with the Lease.
 
 from .fence import Fence, FenceFault
 from .installation import EVERY, InstallationCheck
-from .leader_work import LeaderWork, term_writers
+from .leader_work import LeaderWork, QueueViews, term_writers
 from .leadership import Leadership
 from .workload_waker import WorkloadWaker
 
@@ -19,6 +19,7 @@ __all__ = [
     "InstallationCheck",
     "LeaderWork",
     "Leadership",
+    "QueueViews",
     "WorkloadWaker",
     "term_writers",
 ]

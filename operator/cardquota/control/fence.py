@@ -24,14 +24,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..cluster.api.backoff import Backoff
 from ..cluster.api.client import Client
-from ..cluster.api.clock import boottime
+from ..cluster.api.clock import Backoff, boottime
 from ..cluster.election.elector import Elector
 from ..cluster.election.term_object import TermObject
-from ..cluster.events.event import ObjectReference
-from ..cluster.events.events import EventRecorder
-from ..cluster.writes.fenced_writer import refused_for_term
+from ..cluster.events import EventRecorder, ObjectReference
+from ..cluster.writes import refused_for_term
 from ..metrics import Metrics
 from ..quota import vocabulary as v
 from ..quota.messages import fence_messages

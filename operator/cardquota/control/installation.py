@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client, get_if_there
-from ..cluster.events.event import ObjectReference
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder, ObjectReference
 from ..install.comparison import differences
 from ..install.manifests import admission_path, documents
 from ..metrics import Metrics

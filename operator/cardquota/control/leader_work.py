@@ -5,22 +5,23 @@ term; the next one begins anew.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from ..cluster.api.client import Client
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import FencedWriter, TermGuard
-from ..loop.time_slice import LEADER_SLICE, Later, TimeSlice, in_loop_later
+from ..cluster.writes import FencedWriter, TermGuard
+from ..loop.time_slice import LEADER_SLICE, Later, Timer, TimeSlice, in_loop_later
 from ..metrics import Metrics
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
-from ..quota.reports.queue_report import QueueReport
+from ..quota.ledger.ledger_reader import LedgerReader
+from ..quota.reports.queue_report import QueueReport, report
 from ..quota.verdict import Verdict
 from ..settings import Settings
-from .queues.queue_views import QueueViews
-from .release.gate_attempts import Writers
+from .queues.queue_reconciler import INTERVAL
+from .release.gate import Writers
 from .release.gate_releaser import GateReleaser
 from .reports import ConditionEvents, Reports
 
@@ -62,6 +63,71 @@ class TermPart(Protocol):
     @property
     def all_seen(self) -> bool:
         """Whether the watches brought back all that was decided."""
+
+
+class QueueViews:
+    """The views of one term. Belongs to the ledger's loop.
+
+    Guarantees: every change of a queue is handed over within little more than a second; no call
+    takes longer than a time slice and one view; memory is bounded by the queues.
+    """
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        post: Callable[[str, QueueReport | None], None],
+        *,
+        clock: Callable[[], float],
+        later: Later = in_loop_later,
+    ) -> None:
+        """`post` takes a queue with its view, None if it is gone. `clock`: seconds, monotonic.
+        `later` calls a function after a number of seconds.
+        """
+        self._ledger = ledger
+        self._post = post
+        self._clock = clock
+        self._later = later
+        self._changed: dict[str, None] = {}
+        self._batch: dict[str, None] = {}
+        """What is being handed over: what changes meanwhile waits for the next second."""
+        self._next = float("-inf")
+        """When the next batch may begin."""
+        self._timer: Timer | None = None
+
+    def changed(self, queues: Iterable[str]) -> None:
+        """The totals of these queues have changed."""
+        self._changed.update(dict.fromkeys(queues))
+        self._call_later()
+
+    def stop(self) -> None:
+        """The term is over."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._changed, self._batch = {}, {}
+
+    def _call_later(self) -> None:
+        if self._timer is None and (self._batch or self._changed):
+            wait = 0.0 if self._batch else max(0.0, self._next - self._clock())
+            self._timer = self._later(wait, self._hand_over)
+
+    def _hand_over(self) -> None:
+        """As much of the batch as one slice takes. A view is worked out fast once the shares are,
+        which take long for many sharers of many cards.
+        """
+        self._timer = None
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
+        if not self._batch:
+            self._batch, self._changed = self._changed, {}
+            self._next = self._clock() + INTERVAL
+        shares_known = all(not slice_.over for _ in self._ledger.shares.refresh())
+        while self._batch and shares_known:
+            queue = next(iter(self._batch))
+            del self._batch[queue]
+            self._post(queue, report(self._ledger, queue))
+            if slice_.over:
+                break
+        self._call_later()
 
 
 def term_writers(

@@ -20,14 +20,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from ..cluster.events.event import (
-    ObjectReference,
-    namespace_reference,
-    node_reference,
-    pod_reference,
-    queue_reference,
-)
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder, ObjectReference, pod_reference
 from ..loop.time_slice import Later, Timer, in_loop_later
 from ..quota import vocabulary as v
 from ..quota.accounts.account import OUTSIDE
@@ -36,6 +29,7 @@ from ..quota.decisions.judgement import why_not_read
 from ..quota.ledger.ledger import Ledger
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.messages import report_messages, request_messages, shortfall_messages
+from ..quota.nodes.node_facts import NodeFacts
 from ..quota.pods.pod_record import PodRecord
 from ..quota.reports.queue_report import QueueReport, ViewCondition
 from ..quota.verdict import Shortfall
@@ -53,11 +47,14 @@ _MEMORY_AT_A_TIME: Final = 20
 """Nodes whose memory is looked at in one call. Each may have hundreds of pods."""
 _LEFT_OUT_AT_A_TIME: Final = 2
 """Of each kind in one call. There may be very many."""
-_KEPT_KINDS: Final = (("Pod", "v1"), ("PodGroup", f"{v.API_GROUP}/{v.VERSION}"))
+_GROUPS: Final = f"{v.API_GROUP}/{v.VERSION}"
+_KEPT_KINDS: Final = (("Pod", "v1"), ("PodGroup", _GROUPS))
 
 
 class Reports:
-    """All reports of one term; a new leader reports what it finds. Belongs to the ledger's loop."""
+    """What is reported in one term, but for the conditions of queues (`ConditionEvents`); a new
+    leader reports what it finds. Belongs to the ledger's loop.
+    """
 
     def __init__(self, ledger: Ledger, events: EventRecorder) -> None:
         self._ledger = ledger
@@ -195,8 +192,8 @@ class UnadmittedReports:
         text = report_messages.unadmitted(queue, len(unadmitted), _amounts(unadmitted.held))
         first = self._ledger.pods[next(iter(unadmitted))].facts
         _LOG.warning("%s (the first is %s)", text, logged(first.namespace, first.name))
-        reference = queue_reference(account.facts)
-        self._events.record(reference, type="Warning", reason=v.UNADMITTED, message=text)
+        about = ObjectReference("Queue", _GROUPS, "", queue, account.facts.uid)
+        self._events.record(about, type="Warning", reason=v.UNADMITTED, message=text)
 
 
 def _amounts(held: Amounts) -> list[Amount]:
@@ -214,7 +211,7 @@ def report_nodes(ledger: LedgerReader, events: EventRecorder) -> bool:
         if problems:
             others = ledger.nodes.problems.counts_others(facts.name)
             text = report_messages.not_counted(facts.name, problems, others=others)
-            _tell(events, node_reference(facts), v.NOT_COUNTED, text)
+            _tell(events, _node(facts), v.NOT_COUNTED, text)
         else:
             events.forget(facts.uid)
     return False
@@ -252,7 +249,7 @@ class MemoryReports:
             self._told.pop(name, None)
         elif facts is not None and self._told.get(name) != text:
             self._told[name] = text
-            _tell(self._events, node_reference(facts), v.CARD_MEMORY_UNREADABLE, text)
+            _tell(self._events, _node(facts), v.CARD_MEMORY_UNREADABLE, text)
 
 
 class NamespaceReports:
@@ -280,7 +277,8 @@ class NamespaceReports:
             left -= 1
             self._told[name] = facts.unknown_mode
             text = report_messages.namespace_mode_unknown(name, facts.unknown_mode)
-            _tell(self._events, namespace_reference(facts), v.MODE_UNKNOWN, text)
+            about = ObjectReference("Namespace", "v1", "", name, facts.uid)
+            _tell(self._events, about, v.MODE_UNKNOWN, text)
         return True
 
 
@@ -327,12 +325,16 @@ class ConditionEvents:
             one = wrong.get(kind)
             if one is None or before.get(kind) != one.reason:
                 self._events.record(
-                    ObjectReference("Queue", f"{v.API_GROUP}/{v.VERSION}", "", queue, view.uid),
+                    ObjectReference("Queue", _GROUPS, "", queue, view.uid),
                     type="Warning" if one else "Normal",
                     reason=kind,
                     message=one.message if one else report_messages.condition_over(kind),
                     topic=one.reason if one else "over",
                 )
+
+
+def _node(facts: NodeFacts) -> ObjectReference:
+    return ObjectReference("Node", "v1", "", facts.name, facts.uid)
 
 
 def _tell(events: EventRecorder, about: ObjectReference, reason: str, text: str) -> None:

@@ -15,7 +15,7 @@ reason may keep its pods out.
 import asyncio
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -130,8 +130,8 @@ class WorkloadWaker:
         self._timer: asyncio.TimerHandle | None = None
         self._look: asyncio.Task[None] | None = None
         self._again = False
-        self._due: deque[tuple[RefusedWorkload, int]] = deque()
         self._writes: set[asyncio.Task[None]] = set()
+        self._at_a_time = asyncio.Semaphore(AT_A_TIME)
         notifier.listen(self._changed)
 
     # --- a term -------------------------------------------------------------------------------
@@ -153,7 +153,6 @@ class WorkloadWaker:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._due.clear()
         await ended([*self._writes, *([self._look] if self._look is not None else [])])
         self._look = None
         for kept in (self._sleeping, self._queues, self._looked, self._woken, self._pauses):
@@ -342,21 +341,15 @@ class WorkloadWaker:
         )
         woken.before = self._ledger.made_pods.made_in(one.queue, facts.namespace)[woken.maker]
         self._woken[facts.uid] = woken
-        self._due.append((one, number))
-        self._write_some()
-
-    def _write_some(self) -> None:
-        while self._due and len(self._writes) < AT_A_TIME:
-            task = asyncio.get_running_loop().create_task(self._write(*self._due.popleft()))
-            self._writes.add(task)
-            task.add_done_callback(self._written)
+        task = asyncio.get_running_loop().create_task(self._write(one, number))
+        self._writes.add(task)
+        task.add_done_callback(self._written)
 
     def _written(self, task: asyncio.Task[None]) -> None:
         self._writes.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.error("a workload could not be woken", exc_info=error)
         if self._leads:
-            self._write_some()
             self._look_in(SOON)
 
     async def _write(self, one: RefusedWorkload, number: int) -> None:
@@ -373,12 +366,15 @@ class WorkloadWaker:
         place = f"namespaces/{facts.namespace}/{facts.kind.lower()}s/{facts.name}"
         body = {"metadata": {"uid": facts.uid}, "status": {"conditions": [condition]}}
         try:
-            await self._client.patch(
-                f"/apis/{group}/v1/{place}/status",
-                body,
-                content_type=STRATEGIC_PATCH,
-                timeout=_TIMEOUT,
-            )
+            async with self._at_a_time:
+                if not self._leads:
+                    return
+                await self._client.patch(
+                    f"/apis/{group}/v1/{place}/status",
+                    body,
+                    content_type=STRATEGIC_PATCH,
+                    timeout=_TIMEOUT,
+                )
         except (ApiError, OutcomeUnknown) as error:
             _LOG.info(
                 "waking %s %s failed: %s", facts.kind, logged(facts.namespace, facts.name), error

@@ -21,24 +21,21 @@ from .enqueue_wire import (
 )
 from .job_requests import JobRequests
 from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
-from .node_filter import NodeFit, fit_nodes, why_no_memory
-from .node_ranking import BEST, KEPT, NodeRanking, NodeScore
+from .node_filter import NodeFit, fit_nodes
+from .node_ranking import BEST, KEPT, NodeRanking
 from .preemption import victims_by_node
-from .server import LARGEST_BODY, ExtenderServer
-from .verbs import SchedulerVerbs
+from .server import LARGEST_BODY, ExtenderServer, SchedulerVerbs
 from .waker import Waker
 from .wire import (
     MOST_NODES,
     BindArgs,
     ExtenderArgs,
-    FilterResult,
     MetaVictims,
     WireError,
     bind_call,
     filter_answer,
     read_args,
     read_binding,
-    read_error,
     read_preemption,
     scores_answer,
     victims_answer,
@@ -63,7 +60,6 @@ __all__ = [
     "EnqueueVotes",
     "ExtenderArgs",
     "ExtenderServer",
-    "FilterResult",
     "JobRequests",
     "LeaderCall",
     "LeaderClient",
@@ -71,7 +67,6 @@ __all__ = [
     "MetaVictims",
     "NodeFit",
     "NodeRanking",
-    "NodeScore",
     "SchedulerVerbs",
     "WaitBudget",
     "Waker",
@@ -83,12 +78,10 @@ __all__ = [
     "read_args",
     "read_binding",
     "read_enqueue_ask",
-    "read_error",
     "read_preemption",
     "read_vote",
     "scores_answer",
     "victims_answer",
     "victims_by_node",
     "vote_answer",
-    "why_no_memory",
 ]

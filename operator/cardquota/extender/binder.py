@@ -23,11 +23,10 @@ import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ..cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
+from ..cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition, settle_pod
 from ..loop.ended import ended
 from ..quota import vocabulary as v
-from ..quota.cards.memory_node import MemoryPod
+from ..quota.cards.card_memory import MemoryPod
 from ..quota.cards.memory_shape import UNKNOWN, CardPlacement, placement_annotations
 from ..quota.ledger.ledger import Ledger
 from ..quota.messages import binding_messages as m

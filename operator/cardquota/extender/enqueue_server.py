@@ -10,7 +10,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from ..cluster.serving.body_budget import BodyBudget, BusyError
+from ..cluster.serving.bounds import BodyBudget, BusyError
 from ..cluster.serving.http_call import TEXT, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
 from ..cluster.serving.http_server import HttpServer
 from ..metrics import Metrics

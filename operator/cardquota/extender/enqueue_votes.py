@@ -7,7 +7,7 @@ who asks most often gets nothing sooner.
 
 import time
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..loop.time_slice import TimeSlice
@@ -25,18 +25,12 @@ from ..quota.verdict import Verdict
 from ..quota.vocabulary import GroupCondition
 from .enqueue_wire import EnqueueAsk
 from .job_requests import JobRequests
+from .leader_client import LeaderVotes
 
 UNSEEN: Final = 0.1
 """Seconds that a vote waits for a group that our watch has not told of."""
 RESERVING: Final = 0.5
 """Seconds that the first vote on a group waits for its reservation to be written."""
-
-
-class AsksLeader(Protocol):
-    """Passes a question on."""
-
-    async def ask(self, ask: EnqueueAsk) -> Vote:
-        """The leader's vote; REJECT if it cannot be had."""
 
 
 Told = Callable[[PodGroupState, Verdict], None]
@@ -92,7 +86,7 @@ class EnqueueVotes:
         self,
         ledger: Ledger,
         notifier: ChangeNotifier,
-        leader: AsksLeader,
+        leader: LeaderVotes,
         synced: Callable[[], bool],
         told: Told,
         jobs: JobRequests | None = None,

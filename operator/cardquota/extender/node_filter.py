@@ -7,12 +7,10 @@ What only a change of the node or of the pod can cure is *unresolvable*: kube-sc
 there to preempt others. What pods that end would cure is *failed*.
 """
 
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from ..quota.cards.memory_node import UNHEARD, MemoryNode, NodeKind, least_key, reason_of
-from ..quota.cards.shared_memory import CardMemory
+from ..quota.cards.card_memory import CardMemory, MemoryNode, NodeKind
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, memory_of
@@ -27,6 +25,8 @@ class NodeFit(NamedTuple):
     unresolvable: dict[str, str]
     unknown: bool = False
     """Whether some of these are nodes that no watch has told of."""
+    error: str = ""
+    """Why nothing is known of any node; empty if it is."""
 
 
 def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> NodeFit:
@@ -39,37 +39,22 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> No
 
 
 def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
-    keys, least = _keys(memory.fit_keys, names), least_key(need)
-    rest, fits = names, list[str]()
-    if max(keys, default=least) >= least:
-        if min(keys, default=least) >= least:
-            return NodeFit(list(names), {}, {})
-        fits = [name for name, key in zip(names, keys, strict=True) if key >= least]
-        rest = [name for name, key in zip(names, keys, strict=True) if key < least]
-        keys = [key for key in keys if key < least]
-    # Nodes of a pool are refused for the same reason: it is worked out once.
-    alike = len(set(keys)) == 1
-    some = {keys[0]: rest[0]} if alike else dict(zip(keys, rest, strict=True))
-    by_reason = {reason_of(key): name for key, name in some.items()}
-    found = {r: why_no_memory(memory.get(name), need) for r, name in by_reason.items()}
-    why = {key: found[reason_of(key)] for key in some}
-    failed, unresolvable = dict[str, str](), dict[str, str]()
-    if len(found) == 1:
-        ((text, curable),) = found.values()
-        (failed if curable else unresolvable).update(dict.fromkeys(rest, text))
-    else:
-        for name, key in zip(rest, keys, strict=True):
-            text, curable = why[key]
+    ranks, nodes = memory.ranks, memory.nodes
+    fits = [name for name in names if name in ranks and ranks[name][0] >= need]
+    if len(fits) == len(names):
+        return NodeFit(fits, {}, {})
+    failed, unresolvable, chosen = dict[str, str](), dict[str, str](), set(fits)
+    why: dict[Hashable, tuple[str, bool]] = {}
+    """Nodes of a pool are refused for the same reason: it is worked out once."""
+    for name in names:
+        if name not in chosen:
+            node = nodes.get(name)
+            likeness = node.likeness if node is not None else None
+            if likeness not in why:
+                why[likeness] = why_no_memory(node, need)
+            text, curable = why[likeness]
             (failed if curable else unresolvable)[name] = text
-    return NodeFit(fits, failed, unresolvable, UNHEARD in why)
-
-
-def _keys(known: Mapping[str, int], names: Sequence[str]) -> Sequence[int]:
-    """The key of each node. The first way costs half as much, and fails for what is unheard of."""
-    try:
-        return itemgetter(*names)(known) if len(names) > 1 else [known[name] for name in names]
-    except KeyError:
-        return [known.get(name, UNHEARD) for name in names]
+    return NodeFit(fits, failed, unresolvable, None in why)
 
 
 def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:

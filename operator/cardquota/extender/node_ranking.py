@@ -24,9 +24,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..quota.cards.card import CardNameError, read_alternatives
-from ..quota.cards.shared_memory import KeptByNode, NodeRank
+from ..quota.cards.card_memory import KeptByNode, NodeRank
 from ..quota.ledger.ledger_reader import LedgerReader
-from ..quota.limits import KIB
 from ..quota.nodes.free_cards import FreeCards
 from ..quota.pods.pod_facts import PodFacts, memory_of
 
@@ -39,8 +38,6 @@ _NEVER: Final = 2**200
 """The rank of a node that does not fit: more than any other."""
 KEPT: Final = 16
 """Requests for which ranks of nodes are kept: 1 MB each at 5,000 nodes."""
-_LONGEST_KEPT: Final = KIB
-"""Characters of the alternatives of such a request."""
 
 
 class NodeScore(msgspec.Struct, frozen=True, gc=False, rename={"host": "Host", "score": "Score"}):
@@ -123,12 +120,7 @@ class NodeRanking:
             return [NodeScore(name, 0) for name in names]
         ranks = self._kept.get(request)
         if ranks is None:
-            ranks = self._begin(request)
-            if len(request.cards) > _LONGEST_KEPT:
-                found = ranks.of(names)
-                ranks.close()
-                return found
-            self._kept[request] = ranks
+            ranks = self._kept[request] = self._begin(request)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)[1].close()
         self._kept.move_to_end(request)

@@ -10,7 +10,7 @@ takes an empty list of victims for a fault of the extender, and stops. Nothing h
 
 from collections.abc import Mapping, Sequence
 
-from ..quota.cards.memory_node import MemoryNode
+from ..quota.cards.card_memory import MemoryNode
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, memory_of
 from .node_filter import request_problem

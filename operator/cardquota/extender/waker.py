@@ -16,13 +16,13 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.api.client import Client
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.pod_writes import pod_path
+from ..cluster.writes import pod_path
 from ..quota import vocabulary as v
-from ..quota.cards.memory_node import UNHEARD, least_key
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.words import logged
@@ -38,13 +38,6 @@ _SOME: Final = 10
 """Nodes that are remembered of a pod. If there were more, room anywhere may be room for it."""
 _AT_A_TIME: Final = 20
 """Pods woken in one go."""
-
-
-class PatchesPods(Protocol):
-    """The part of a client that is needed here."""
-
-    async def patch(self, path: str, body: object) -> bytes:
-        """A merge patch. Raises ApiError or OutcomeUnknown."""
 
 
 @dataclass(slots=True)
@@ -66,7 +59,7 @@ class Waker:
         self,
         ledger: LedgerReader,
         notifier: ChangeNotifier,
-        client: PatchesPods,
+        client: Client,
         clock: Callable[[], float],
     ) -> None:
         """`clock`: seconds, monotonic."""
@@ -152,8 +145,8 @@ class Waker:
             return bool(is_open) if many else not is_open.isdisjoint(one.nodes)
         if one.need > most:
             return False
-        least = least_key(one.need)
-        return many or any(memory.fit_keys.get(n, UNHEARD) >= least for n in one.nodes)
+        ranks = memory.ranks
+        return many or any(name in ranks and ranks[name][0] >= one.need for name in one.nodes)
 
     def _start(self, facts: PodFacts) -> None:
         task = asyncio.get_running_loop().create_task(self._wake(facts))

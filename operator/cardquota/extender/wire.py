@@ -15,6 +15,7 @@ from msgspec import Raw
 from ..quota.limits import BODY
 from ..quota.objects.pod import Pod
 from ..quota.words import show
+from .node_filter import NodeFit
 from .node_ranking import NodeScore
 
 T = TypeVar("T")
@@ -40,15 +41,6 @@ class ExtenderArgs(NamedTuple):
     """Nodes, each once."""
     nodes: Mapping[str, Raw] | None = None
     """The nodes themselves, if the scheduler sends them. Then it wants them back."""
-
-
-class FilterResult(NamedTuple):
-    """The answer of filter."""
-
-    names: Sequence[str]
-    failed: Mapping[str, str]
-    unresolvable: Mapping[str, str]
-    error: str = ""
 
 
 class BindArgs(NamedTuple):
@@ -178,7 +170,7 @@ def read_preemption(body: bytes) -> PreemptionArgs:
     return PreemptionArgs(pod, found)
 
 
-def filter_answer(args: ExtenderArgs, result: FilterResult) -> bytes:
+def filter_answer(args: ExtenderArgs, result: NodeFit) -> bytes:
     """The answer of filter; nodes go back the way they came."""
     answer: dict[str, object] = {
         "FailedNodes": result.failed,

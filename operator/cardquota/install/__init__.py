@@ -5,8 +5,8 @@ finds where those in the cluster differ.
 """
 
 from .comparison import differences
-from .manifests import documents, plural, render, render_policies, webhook_paths
-from .matching import is_ours, ours_or_may_claim
+from .manifests import documents, render, render_policies, webhook_paths
+from .matching import is_ours
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text
 from .webhook_objects import ENFORCED
@@ -19,8 +19,6 @@ __all__ = [
     "in_words",
     "is_ours",
     "managed_resources",
-    "ours_or_may_claim",
-    "plural",
     "render",
     "render_policies",
     "scheduler_text",

@@ -13,62 +13,27 @@ _SHOWN: Final = 60
 """Characters of a value that a difference quotes. For a longer value it only says that it differs:
 people do not compare expressions by eye."""
 
-_RESOURCE_RULE: Final[Mapping[str, Any]] = {"scope": "*", "resourceNames": []}
-_MATCH: Final[Mapping[str, Any]] = {
+_MAPS: Final = ("namespaceSelector", "objectSelector", "matchLabels", "matchResources")
+_LISTS: Final = (
+    *("rules", "resourceRules", "excludeResourceRules", "resourceNames", "matchExpressions"),
+    *("matchConditions", "variables", "validations", "validationActions", "auditAnnotations"),
+    "mutations",
+)
+_OBJECTS: Final = ("paramKind", "paramRef", "selector", "url", "service")
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    **{key: {} for key in _MAPS},
+    **{key: [] for key in _LISTS},
+    **dict.fromkeys((*_OBJECTS, "jsonPatch", "applyConfiguration")),
+    **dict.fromkeys(("namespace", "message", "messageExpression"), ""),
+    "failurePolicy": "Fail",
     "matchPolicy": "Equivalent",
-    "namespaceSelector": {},
-    "objectSelector": {},
-    "resourceRules": [],
-    "excludeResourceRules": [],
+    "reinvocationPolicy": "Never",
+    "timeoutSeconds": 10,
+    "scope": "*",
+    "port": 443,
+    "reason": "Invalid",
 }
-_SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": {}, "matchExpressions": []}
-_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "webhooks": {
-        "failurePolicy": "Fail",
-        "matchPolicy": "Equivalent",
-        "namespaceSelector": {},
-        "objectSelector": {},
-        "timeoutSeconds": 10,
-        "reinvocationPolicy": "Never",
-        "matchConditions": [],
-        "rules": [],
-    },
-    "clientConfig": {"url": None, "service": None},
-    "service": {"port": 443},
-    "rules": _RESOURCE_RULE,
-    "resourceRules": _RESOURCE_RULE,
-    "excludeResourceRules": _RESOURCE_RULE,
-    "matchConstraints": _MATCH,
-    "matchResources": _MATCH,
-    "namespaceSelector": _SELECTOR,
-    "objectSelector": _SELECTOR,
-    "validations": {"message": "", "messageExpression": "", "reason": "Invalid"},
-    "ValidatingAdmissionPolicy": {
-        "failurePolicy": "Fail",
-        "paramKind": None,
-        "variables": [],
-        "matchConditions": [],
-        "auditAnnotations": [],
-        "validations": [],
-    },
-    "ValidatingAdmissionPolicyBinding": {
-        "paramRef": None,
-        "matchResources": {},
-        "validationActions": [],
-    },
-    "MutatingAdmissionPolicy": {
-        "failurePolicy": "Fail",
-        "paramKind": None,
-        "variables": [],
-        "matchConditions": [],
-        "mutations": [],
-        "reinvocationPolicy": "Never",
-    },
-    "MutatingAdmissionPolicyBinding": {"paramRef": None, "matchResources": {}},
-    "mutations": {"applyConfiguration": None, "jsonPatch": None},
-    "paramRef": {"namespace": "", "name": "", "selector": None},
-}
-"""What an absent field means, by the field (or kind) that contains it, as the API documents it."""
+"""What an absent field means, as the API documents it."""
 _KEYED: Final = {"matchExpressions": "key"}
 """Items of lists of mappings are matched by `name`, except here; without either, by position."""
 
@@ -102,11 +67,10 @@ def _compare(field: str, at: str, wanted: Any, found: Any) -> Iterator[str]:
 def _compare_mappings(
     field: str, at: str, wanted: Mapping[str, Any], found: Mapping[str, Any]
 ) -> Iterator[str]:
-    defaults = _DEFAULTS.get(field, {})
     # In maps that users fill (labels of a selector) every key counts; in the API's, known keys.
     free = field == "matchLabels"
-    for key in dict.fromkeys((*wanted, *defaults, *(found if free else ()))):
-        default = defaults.get(key)
+    for key in dict.fromkeys((*wanted, *(key for key in found if free or key in _DEFAULTS))):
+        default = None if free else _DEFAULTS.get(key)
         yield from _compare(
             key,
             f"{at}.{key}" if at else key,

@@ -11,7 +11,7 @@ import yaml
 
 from ..settings import InstallationMode, Settings
 from .policies.all_policies import policies
-from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
+from .policies.gate_policies import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import (
     MUTATE,
     OBSERVE,

@@ -86,8 +86,7 @@ def _all_of(verbs: list[str]) -> str:
 
 
 def _of_definitions(settings: Settings) -> Iterator[Right]:
-    for verb in ("list", "watch"):
-        yield Right(verb, _DEFINITIONS, "customresourcedefinitions", f"queues.{API_GROUP}")
+    yield Right("list", _DEFINITIONS, "customresourcedefinitions", f"queues.{API_GROUP}")
 
 
 def _of_the_installation(settings: Settings) -> Iterator[Right]:

@@ -41,7 +41,7 @@ from .matching import (
     watched,
 )
 from .policies.binding_policies import repeats_notes
-from .policies.gate_setting import gate_is_set_by_policy
+from .policies.gate_policies import gate_is_set_by_policy
 from .policies.key_policies import by_volcano, group_given, written_at_release
 
 MUTATE: Final = "/mutate"

@@ -8,7 +8,7 @@ are kept of it. Beyond the bound only a name is kept of an object, until there i
 size. It is used where arguments are short by themselves.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from itertools import islice
 from sys import intern
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -61,8 +61,8 @@ class SizedCache(Generic[K, V]):
         self._young, self._old, self._size = {}, {}, 0
 
 
-_TURN: Final = 8
-"""Objects of one namespace that are named before those of the next one."""
+_LOOKED_AT: Final = 2_000
+"""Left-out objects that are looked at, one time, to find some for which there is room."""
 
 
 class LeftOut(NamedTuple):
@@ -88,16 +88,7 @@ class KeptObjects:
     read first.
     """
 
-    __slots__ = (
-        "_left_out",
-        "_news",
-        "_of_one",
-        "_together",
-        "_wanted",
-        "_where",
-        "sizes",
-        "total",
-    )
+    __slots__ = ("_kept", "_left_out", "_news", "_of_one", "_together", "_wanted", "sizes", "total")
 
     def __init__(self, together: Limit, of_one: Limit) -> None:
         """`together`: of all namespaces; `of_one`: of each."""
@@ -106,10 +97,10 @@ class KeptObjects:
         """Bytes of all that are kept."""
         self.sizes: dict[str, int] = {}
         """By namespace: bytes of those that are kept there."""
-        self._where: dict[str, tuple[str, int]] = {}
-        """By key: the namespace, and the bytes if it is kept, or -1."""
-        self._left_out: dict[str, dict[str, LeftOut]] = {}
-        """By namespace and key."""
+        self._kept: dict[str, tuple[str, int]] = {}
+        """By key: the namespace and the bytes of those that are kept."""
+        self._left_out: dict[str, LeftOut] = {}
+        """By key."""
         self._wanted: dict[str, None] = {}
         """Keys of those that are read again, whether there is room or not."""
         self._news: dict[str, None] | None = None
@@ -117,8 +108,7 @@ class KeptObjects:
 
     def too_much(self, key: str, namespace: str, size: int) -> Excess | None:
         """The limit that would be exceeded if so much of an object were kept."""
-        _, before = self._where.get(key, ("", 0))
-        more = size - max(0, before)
+        more = size - self._kept.get(key, ("", 0))[1]
         for limit, found in (
             (self._of_one, self.sizes.get(namespace, 0) + more),
             (self._together, self.total + more),
@@ -130,63 +120,55 @@ class KeptObjects:
     def keep(self, key: str, namespace: str, size: int) -> Excess | None:
         """Count an object in, or say why it may not be kept; then it is not counted any more."""
         excess = self.too_much(key, namespace, size)
-        if excess is None or self.left_out(key) is None:
+        if excess is None or key not in self._left_out:
             self.forget(key)
         if excess is None:
             namespace = intern(namespace)
-            self._where[key] = namespace, size
+            self._kept[key] = namespace, size
             self.total += size
             self.sizes[namespace] = self.sizes.get(namespace, 0) + size
         return excess
 
     def leave_out(self, key: str, found: LeftOut) -> None:
         """Keep only this of an object that `keep` has not counted in."""
-        known = self.left_out(key) is not None
         self._wanted.pop(key, None)
-        self._where[key] = intern(found.namespace), -1
-        self._left_out.setdefault(found.namespace, {})[key] = found
-        if self._news is not None and not known:
+        if self._news is not None and key not in self._left_out:
             self._news[key] = None
+        self._left_out[key] = found
 
     def forget(self, key: str) -> None:
         """An object is gone, or is kept whatever the limits say. May be called again."""
-        namespace, size = self._where.pop(key, ("", 0))
-        if size > 0:
+        namespace, size = self._kept.pop(key, ("", 0))
+        if size:
             self.total -= size
             self.sizes[namespace] -= size
             if not self.sizes[namespace]:
                 del self.sizes[namespace]
-        elif size < 0:
-            del self._left_out[namespace][key]
-            if not self._left_out[namespace]:
-                del self._left_out[namespace]
+        elif self._left_out.pop(key, None) is not None:
             self._wanted.pop(key, None)
             if self._news is not None:
                 self._news.pop(key, None)
 
     def left_out(self, key: str) -> LeftOut | None:
         """What is kept of an object that was left out."""
-        namespace, size = self._where.get(key, ("", 0))
-        return self._left_out[namespace][key] if size < 0 else None
+        return self._left_out.get(key)
 
-    def left_out_of(self, namespace: str) -> Iterator[LeftOut]:
-        """Those of a namespace."""
-        return iter(self._left_out.get(namespace, {}).values())
+    def left_out_of(self, namespace: str) -> list[LeftOut]:
+        """Those of a namespace. Costs a step for each that is left out."""
+        return [one for one in self._left_out.values() if one.namespace == namespace]
 
     def left_out_in(self, queue: str) -> list[LeftOut]:
         """Those in a queue. Costs a step for each that is left out."""
-        return [
-            one for some in self._left_out.values() for one in some.values() if one.queue == queue
-        ]
+        return [one for one in self._left_out.values() if one.queue == queue]
 
     @property
     def number_left_out(self) -> int:
-        """How many objects are left out. Costs a step for each namespace that has some."""
-        return sum(map(len, self._left_out.values()))
+        """How many objects are left out."""
+        return len(self._left_out)
 
     def want(self, key: str) -> None:
         """Have an object read again although there is no room, if it was left out."""
-        if self.left_out(key) is not None:
+        if key in self._left_out:
             self._wanted[key] = None
 
     def to_read(self, most: int) -> list[tuple[str, LeftOut]]:
@@ -194,28 +176,27 @@ class KeptObjects:
         that are wanted.
         """
         left = self._left_out
-        found = [(key, left[self._where[key][0]][key]) for key in islice(self._wanted, most)]
-        total = self.total
-        for namespace, some in left.items():
-            size = self.sizes.get(namespace, 0)
-            for key, one in islice(some.items(), min(_TURN, most - len(found))):
-                total, size = total + one.size, size + one.size
-                if size > self._of_one.most or total > self._together.most:
-                    total -= one.size
-                    break
-                found.append((key, one))
+        found = [(key, left[key]) for key in islice(self._wanted, most)]
+        total, sizes = self.total, dict[str, int]()
+        for key, one in list(islice(left.items(), _LOOKED_AT)):
             if len(found) >= most:
                 break
+            size = sizes.get(one.namespace, self.sizes.get(one.namespace, 0)) + one.size
+            if size <= self._of_one.most and total + one.size <= self._together.most:
+                total += one.size
+                sizes[one.namespace] = size
+                found.append((key, one))
+            else:
+                left[key] = left.pop(key)  # behind the others, which are looked at the next time
         return found
 
     def ask(self, *, asked: bool) -> None:
         """Whether somebody tells of what is left out from now on: first of all that is."""
-        found = (key for some in self._left_out.values() for key in some)
-        self._news = dict.fromkeys(found) if asked else None
+        self._news = dict.fromkeys(self._left_out) if asked else None
 
     def take_news(self, most: int) -> list[LeftOut]:
         """Some objects that were left out and of which nobody was told. They count as told."""
         keys = list(islice(self._news or (), most))
         for key in keys:
             (self._news or {}).pop(key)
-        return [self._left_out[self._where[key][0]][key] for key in keys]
+        return [self._left_out[key] for key in keys]

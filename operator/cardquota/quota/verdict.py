@@ -1,6 +1,6 @@
 """The answer of the ledger to one question, and what admission does after it.
 
-Its text is the message, everywhere. One table has the effect of each verdict, policy and mode.
+Its text is the message, everywhere. `effect_of` has the effect of each verdict, policy and mode.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, Mode, Policy, Reason
 
 
 class Outcome(StrEnum):
-    """The kind of answer. `EFFECTS` says what admission does with it."""
+    """The kind of answer. `effect_of` says what admission does with it."""
 
     FITS = "fits"
     WAITS = "waits"
@@ -116,18 +116,6 @@ class Effect(StrEnum):
     """Admitted, ungated, with a warning (audit)."""
 
 
-_ENFORCED: Final = {
-    (Outcome.FITS, Policy.DENY): Effect.GATE,
-    (Outcome.FITS, Policy.GATE): Effect.GATE,
-    (Outcome.WAITS, Policy.DENY): Effect.DENY,
-    (Outcome.WAITS, Policy.GATE): Effect.GATE,
-    (Outcome.NEVER, Policy.DENY): Effect.DENY,
-    (Outcome.NEVER, Policy.GATE): Effect.DENY,
-    (Outcome.UNSEEN, Policy.DENY): Effect.GATE,
-    (Outcome.UNSEEN, Policy.GATE): Effect.GATE,
-    (Outcome.UNMANAGED, Policy.DENY): Effect.ALLOW,
-    (Outcome.UNMANAGED, Policy.GATE): Effect.ALLOW,
-}
 _CHANGEABLE: Final = frozenset(
     {
         Reason.CARD_NOT_IN_QUOTA,
@@ -137,22 +125,19 @@ _CHANGEABLE: Final = frozenset(
     }
 )
 """Why a pod never fits as things are, and may fit once an administrator has changed them."""
-_AUDITED: Final = {Effect.GATE: Effect.ALLOW, Effect.DENY: Effect.WARN, Effect.ALLOW: Effect.ALLOW}
-"""Audit mode refuses and gates nothing; it warns of what would be refused or would wait."""
-
-EFFECTS: Final[dict[tuple[Outcome, Policy, Mode], Effect]] = {
-    **{(o, p, Mode.ENFORCE): effect for (o, p), effect in _ENFORCED.items()},
-    **{
-        (o, p, Mode.AUDIT): Effect.WARN if o is Outcome.WAITS else _AUDITED[effect]
-        for (o, p), effect in _ENFORCED.items()
-    },
-    **{(o, p, Mode.OFF): Effect.ALLOW for (o, p) in _ENFORCED},
-}
 
 
 def effect_of(outcome: Outcome, policy: Policy, mode: Mode) -> Effect:
-    """Look up the effect. No other code asks for the mode."""
-    return EFFECTS[outcome, policy, mode]
+    """What admission does. Audit mode refuses and gates nothing; it warns of what would be refused
+    or would wait. No other code asks for the mode.
+    """
+    if mode is Mode.OFF or outcome is Outcome.UNMANAGED:
+        return Effect.ALLOW
+    if mode is Mode.AUDIT:
+        return Effect.WARN if outcome in (Outcome.WAITS, Outcome.NEVER) else Effect.ALLOW
+    if outcome is Outcome.NEVER or (outcome is Outcome.WAITS and policy is Policy.DENY):
+        return Effect.DENY
+    return Effect.GATE
 
 
 def effect_on_create(

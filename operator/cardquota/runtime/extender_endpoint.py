@@ -26,17 +26,16 @@ from ..cluster.certificates.certificate_store import (
     Holding,
     OwnSecret,
 )
-from ..cluster.certificates.pem import read_certificates
+from ..cluster.certificates.certificates import read_certificates
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import TermGuard
+from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
-from ..extender.server import ExtenderServer
-from ..extender.verbs import SchedulerVerbs
+from ..extender.server import ExtenderServer, SchedulerVerbs
 from ..extender.waker import Waker
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger

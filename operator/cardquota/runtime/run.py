@@ -32,12 +32,10 @@ from ..cluster.api.client import Client
 from ..cluster.api.find_access import find_access
 from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
-from ..cluster.events.event import ObjectReference
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder, ObjectReference
 from ..cluster.serving.http_server import HttpServer
-from ..cluster.watch.catching_up import AT_ONCE, OverdueReads
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.watch.feed import ledger_settings, watched_kinds
+from ..cluster.watch.feed import AT_ONCE, ledger_settings, watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
@@ -45,7 +43,6 @@ from ..control.fence import Fence
 from ..control.installation import InstallationCheck
 from ..control.leader_work import LeaderWork, TermPart, term_writers
 from ..control.leadership import Leadership
-from ..control.queues.published_status import QueueDefinition
 from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
@@ -120,7 +117,6 @@ class Operator:
             ledger_settings(settings),
             at_once=AT_ONCE,
         )
-        OverdueReads(self._ledger, self._notifier)
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(
             client, instance=identity, renew_after=settings.events.renew_after
@@ -169,8 +165,6 @@ class Operator:
                 self._synced,
                 grace=GRACE,
             )
-        self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
-        self._definition_watch = self._definition.reflector(client)
         waker = WorkloadWaker(
             self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
         )
@@ -240,7 +234,6 @@ class Operator:
             return 1
         for reflector in self._reflectors:
             self._start(reflector.run())
-        self._start(self._definition_watch.run())
         self._start(self._events.run())
         endpoint = self._start(self._serve())
         extender = self._start(self._serve_extender()) if self._extender is not None else None
@@ -308,7 +301,7 @@ class Operator:
         await self._extender.run(synced)
 
     async def _opened(self) -> None:
-        for reflector in (*self._reflectors, self._definition_watch):
+        for reflector in self._reflectors:
             await reflector.wait_synced()
         self._ledger.fix_queues()
         spare_what_stays()
@@ -341,7 +334,6 @@ class Operator:
     def _make_queue_operator(self) -> QueueOperator:
         return QueueOperator(
             standalone=self._settings.scheduler == "standalone",
-            definition=self._definition,
             unwritten=self._metrics.unwritten_queues.set,
         )
 

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from builders import GPU, a_queue
+from builders import GPU, H200, a_queue
 from builders.body import Body
 from builders.pod import PodBody
+from cardquota.quota import limits
 
 from ..loop.stall_world import gated
 
@@ -14,58 +15,37 @@ MOST: Final = 2_900_000
 """Characters of a body: the API server's limit is 3 MiB."""
 READ: Final = 1_400_000
 """Of the largest that is read in a review."""
-_WORDS: Final = "x" * 60
 
 
 def pods(salt: str) -> Iterator[tuple[str, PodBody]]:
-    """What each is, and a pod that waits, as it is stored. Another `salt` makes other pods: the
-    answer to one that was asked about before may be remembered.
+    """What each is, and a pod that waits, as it is stored: first those that have as much as is
+    read, then some beyond. Another `salt` makes other pods: the answer to one that was asked about
+    before may be remembered.
     """
     plain, unnamed = gated("q0000"), gated("q0000").naming(None)
-    yield "300 affinity terms", unnamed.requiring(*_terms(salt, 300))
+    names = "|".join([H200, *(f"{salt}{n}" for n in range(limits.ALTERNATIVES.most - 1))])
+    terms, values = limits.TERMS.most, limits.VALUES.most // limits.TERMS.most
+    products = [(f"{GPU}.product", "NotIn", [salt])] * (limits.EXPRESSIONS.most // terms)
+    yield "all alternatives and requirements", plain.naming(names).requiring(*[products] * terms)
+    yield "all requirements, no card named", unnamed.requiring(*[products] * terms)
     yield (
-        "300 affinity terms of a host",
-        unnamed.requiring(*_terms(salt, 300, "kubernetes.io/hostname")),
-    )
-    yield "3 MB of affinity terms", unnamed.requiring(*_terms(salt, MOST // 75))
-    yield "3 MB of affinity terms, card named", plain.requiring(*_terms(salt, MOST // 75))
-    yield (
-        "one affinity term of 3 MB",
+        "all values",
         unnamed.requiring(
-            [("zone", "In", [f"{_WORDS}{salt}{number}" for number in range(MOST // 70)])]
+            *(
+                [("kubernetes.io/hostname", "In", [f"{salt}{t}-{n}" for n in range(values)])]
+                for t in range(terms)
+            )
         ),
     )
-    yield "300 containers of 40 resources", plain.with_spec(containers=_containers(salt, 300, 40))
+    each = limits.RESOURCE_ENTRIES.most // limits.CONTAINERS.most - 1
+    many = _containers(salt, limits.CONTAINERS.most - 1, each)
+    yield "all containers and resources", plain.with_spec(containers=many)
+    asked = [[("zone", "In", [f"{salt}{n}"])] for n in range(MOST // 75)]
+    yield "3 MB of affinity terms", unnamed.requiring(*asked)
     for size, most in (("3 MB", MOST), ("1.5 MB", READ)):
         many = _containers(salt, most // 250, 1)
         yield f"{size} of containers", plain.with_spec(containers=many)
-        yield f"{size} of init containers", plain.with_spec(initContainers=many)
-        one = _containers(salt, 1, most // 32)
-        yield f"one container of {size} of resources", plain.with_spec(containers=one)
     yield "a card.name of 2.8 MB", plain.naming("|".join(f"{salt}{n}" for n in range(MOST // 8)))
-    yield "a card.name of 2.8 MB, one name", plain.naming(salt * MOST)
-    yield (
-        "a node selector of 2.5 MB",
-        plain.on_nodes_labelled({f"{_WORDS}{salt}{number}": "1" for number in range(MOST // 80)}),
-    )
-    yield (
-        "2.5 MB of tolerations",
-        plain.with_spec(
-            tolerations=[
-                {"key": f"{_WORDS}{salt}{n}", "operator": "Exists"} for n in range(MOST // 100)
-            ]
-        ),
-    )
-    yield "a queue's name of 250 kB", plain.in_queue(salt * 250_000)
-    yield "a group's name of 250 kB", plain.in_group(salt * 250_000)
-    yield (
-        "250 kB of labels",
-        plain.put(
-            {f"{_WORDS[:50]}{salt}{number}": "1" for number in range(3_500)}, "metadata", "labels"
-        ),
-    )
-    yield "2.5 MB of foreign gates", plain.gated(*(f"{_WORDS}{salt}{n}" for n in range(MOST // 80)))
-    yield "a quantity of 1 MB", plain.asking_for("1" * 1_000_000)
 
 
 def queues() -> Iterator[tuple[str, Body]]:
@@ -87,6 +67,12 @@ def review(body: Body, resource: str = "pods") -> bytes:
     if resource == "queues":
         kind = {"group": "scheduling.volcano.sh", "version": "v1beta1", "resource": "queues"}
     return _review(kind, "CREATE", body.name, body.body)
+
+
+def question(resource: str, **spec: Any) -> bytes:
+    """A question to the operator, as a dry run."""
+    kind = {"group": "cardquota.volcano.sh", "version": "v1alpha1", "resource": resource}
+    return _review(kind, "CREATE", "ask", {"metadata": {"name": "ask"}, "spec": spec})
 
 
 def deletion(queue: str) -> bytes:
@@ -116,10 +102,6 @@ def _review(kind: dict[str, str], operation: str, name: str, body: Any) -> bytes
     }
     found = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
     return json.dumps(found, separators=(",", ":")).encode()
-
-
-def _terms(salt: str, number: int, key: str = "zone") -> list[list[tuple[str, str, list[str]]]]:
-    return [[(key, "In", [f"{salt}{n}"])] for n in range(number)]  # none of which a node meets
 
 
 _DEFAULTED: Final = {

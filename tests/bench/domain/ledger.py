@@ -1,16 +1,11 @@
 """What one pod event costs the ledger, with few and with many pods known.
 
-Time is of `Ledger.pod_seen` alone; reading the pod off the wire is shown beside it. What is
-touched is counted as calls of the domain's functions: that number is exact, and the same on every
-machine.
+Time is of `Ledger.pod_seen` alone; reading the pod off the wire is shown beside it.
 """
 
 import gc
-import sys
 import time
 from collections.abc import Callable
-from functools import partial
-from types import FrameType
 
 import msgspec
 
@@ -21,7 +16,7 @@ from cardquota.quota.objects import Pod
 from cardquota.quota.pods import PodFacts
 from cardquota.quota.pods.pod_facts import pod_facts
 
-from ..figure import Figure, Report, median
+from ..figure import Report, median
 
 FEW, MANY = 1_000, 100_000
 QUEUES = 100
@@ -41,22 +36,15 @@ def run(report: Report) -> None:
         ("a pod is bound", 40.0, _bound),
     ):
         costs: dict[int, list[float]] = {FEW: [], MANY: []}
-        calls: dict[int, float] = {}
         for turn in range(ROUNDS):
             for ledger, size in ((few, FEW), (many, MANY)):
                 events, undo = prepared(ledger, turn)
                 costs[size].append(_timed(ledger, events))
                 for uid in undo:
                     ledger.pod_gone(uid)
-        for ledger, size in ((few, FEW), (many, MANY)):
-            events, undo = prepared(ledger, ROUNDS)
-            calls[size] = _calls(partial(_tell, ledger, events))
-            for uid in undo:
-                ledger.pod_gone(uid)
         report(median(what, costs[MANY], "us", bound))
         ratios = [m / f for m, f in zip(costs[MANY], costs[FEW], strict=True)]
         report(median(f"{what}: {MANY:,} pods against {FEW:,}", ratios, "", 1.3))
-        report(Figure(f"{what}: calls", calls[MANY] / SAMPLE, "", calls[FEW] / SAMPLE))
 
 
 def _ledger(size: int) -> Ledger:
@@ -135,20 +123,3 @@ def _rounds(work: Callable[[], None]) -> list[float]:
         work()
         found.append((time.perf_counter() - begun) / SAMPLE * 1e6)
     return found
-
-
-def _calls(work: Callable[[], None]) -> float:
-    """How many functions of the domain are called."""
-    made = 0
-
-    def see(frame: FrameType, event: str, _: object) -> None:
-        nonlocal made
-        if event == "call" and "/cardquota/quota/" in frame.f_code.co_filename:
-            made += 1
-
-    sys.setprofile(see)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return made

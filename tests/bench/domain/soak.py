@@ -6,10 +6,10 @@ the lives, when every cache was full once, and at the end.
 """
 
 import gc
+import os
 import time
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -20,6 +20,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.runtime import spare_what_stays
 from cardquota.settings import Settings
+from harness.floods import resident
 
 from ..figure import Figure, Report
 
@@ -34,8 +35,8 @@ def run(report: Report) -> None:
     ledger = Ledger(Settings().vendor_table)
     see(ledger, *CARDS, *(a_queue(f"q{n}").with_quota({H200: 10**6}) for n in range(QUEUES)))
     kinds = {w.kind: w for w in watched_kinds(ledger, ChangeNotifier(), lambda _: None)}
-    pods = Delivery("pods", kinds["pods"].struct, kinds["pods"].sink)
-    groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"].sink)
+    pods = Delivery("pods", kinds["pods"].struct, kinds["pods"])
+    groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"])
     templates = [_PodTemplate(shape) for shape in range(4)]
     alive: deque[tuple[int, _PodTemplate]] = deque()
     spare_what_stays()
@@ -111,7 +112,4 @@ def _line(state: bytes, number: int, revision: int) -> msgspec.Raw:
 def _resident() -> float:
     """Megabytes."""
     gc.collect()
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError("no VmRSS in /proc/self/status")
+    return resident(os.getpid()) / 2**20

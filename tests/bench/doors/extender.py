@@ -4,8 +4,7 @@ Calls go through the server's own decoding, decisions and encoding, without the 
 processor time, so that another process on the machine does not count.
 
 Packing: pods by memory of a made-up trace, one after the other, are put by our choice of node and
-card, and by that of a scheduler which prefers empty nodes and takes the first card that fits. Both
-are held against the least number of cards that could hold them.
+card. It is held against the least number of cards that could hold them.
 """
 
 import asyncio
@@ -21,7 +20,6 @@ from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import (
     BEST,
-    KEPT,
     LeaderCall,
     LeaderClient,
     NodeRanking,
@@ -87,31 +85,9 @@ async def _calls(report: Report) -> None:
                 call = _filter(verbs, body) if verb == "filter" else _prioritize(verbs, body)
                 rounds = [await _milliseconds(call) for _ in range(_ROUNDS)]
                 costs[number] = min(rounds)
-                report(
-                    median(
-                        f"{verb}, {what}, {number:,} names",
-                        rounds,
-                        "ms",
-                        bound,
-                    )
-                )
+                report(median(f"{verb}, {what}, {number:,} names", rounds, "ms", bound))
             ratio = costs[5_000] / 10 / costs[500]
             report(Figure(f"{verb}, {what}: cost per node, 5,000 against 500", ratio, "", 1.5))
-    await _new_requests(report, shared, whole)
-
-
-async def _new_requests(report: Report, shared: Ledger, whole: Ledger) -> None:
-    """Ranks are kept for the last requests: what is asked for the first time costs more."""
-    some = range(2 * KEPT)
-    kinds = (
-        ("by memory", shared, [a_pod("p").asking_for_memory(8138 - i) for i in some]),
-        ("by card", whole, [a_pod("p").asking_for(1).naming(f"{H200}|C{i}") for i in some]),
-    )
-    for what, ledger, pods in kinds:
-        verbs = _verbs(ledger)
-        calls = [_prioritize(verbs, _body(pod, 5_000)) for pod in pods]
-        rounds = [await _milliseconds(call, 1) for call in calls]
-        report(median(f"prioritize, {what}, 5,000 names, a request that is new", rounds, "ms"))
 
 
 def _verbs(ledger: Ledger) -> SchedulerVerbs:
@@ -148,11 +124,11 @@ def _prioritize(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[by
     return call
 
 
-async def _milliseconds(call: Callable[[], Awaitable[bytes]], calls: int = _CALLS) -> float:
+async def _milliseconds(call: Callable[[], Awaitable[bytes]]) -> float:
     begun = time.thread_time()
-    for _ in range(calls):
+    for _ in range(_CALLS):
         await call()
-    return (time.thread_time() - begun) / calls * 1e3
+    return (time.thread_time() - begun) / _CALLS * 1e3
 
 
 def _packing(report: Report) -> None:
@@ -163,42 +139,25 @@ def _packing(report: Report) -> None:
         trace.append(chance.choice(_SIZES))
         asked += trace[-1]
     least = -(-asked // _CARD)
-    ours, spread = _touched(trace, number, _by_us), _touched(trace, number, _emptiest)
+    cards, nodes = _touched(trace, number)
     report(Figure("packing: pods of the trace", len(trace), ""))
     report(
-        Figure("packing: cards touched, against the least that could do", ours[0] / least, "", 1.1)
+        Figure("packing: cards touched, against the least that could do", cards / least, "", 1.1)
     )
-    report(Figure("packing: nodes touched, against the least", ours[1] / -(-least // 2), "", 1.1))
-    report(Figure("packing: cards, against empty nodes first", ours[0] / spread[0], "", 0.85))
-    report(Figure("packing: nodes, against empty nodes first", ours[1] / spread[1], "", 0.75))
+    report(Figure("packing: nodes touched, against the least", nodes / -(-least // 2), "", 1.1))
 
 
-Choice = Callable[[Ledger, int, list[str]], tuple[str, int]]
-
-
-def _by_us(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
-    facts = a_pod("p").asking_for_memory(need).facts()
-    fits = fit_nodes(ledger, facts, names).names
-    scores = NodeRanking(ledger).rank(facts, fits)
-    name = next(one.host for one in scores if one.score == BEST)
-    card = ledger.card_memory.nodes[name].card_for(need)
-    assert card is not None
-    return name, card
-
-
-def _emptiest(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
-    nodes = ledger.card_memory.nodes
-    name = min((n for n in names if nodes[n].best >= need), key=lambda n: nodes[n].held)
-    return name, next(card for card, free in enumerate(nodes[name].free) if free >= need)
-
-
-def _touched(trace: list[int], number: int, choose: Choice) -> tuple[int, int]:
+def _touched(trace: list[int], number: int) -> tuple[int, int]:
     """How many cards, and how many nodes, hold something in the end."""
     names = [_name(i) for i in range(number)]
     ledger = a_ledger(*(a_node(name).sharing_memory(2 * _CARD, 2) for name in names))
     memory = ledger.card_memory
     for i, need in enumerate(trace):
-        name, card = choose(ledger, need, names)
+        facts = a_pod("p").asking_for_memory(need).facts()
+        scores = NodeRanking(ledger).rank(facts, fit_nodes(ledger, facts, names).names)
+        name = next(one.host for one in scores if one.score == BEST)
+        card = memory.nodes[name].card_for(need)
+        assert card is not None
         memory.hold(name, f"uid-{i}", MemoryPod("team", f"p{i}", CardPlacement(card, need)))
     nodes = memory.nodes.values()
     return sum(bool(used) for n in nodes for used in n.used), sum(bool(n.held) for n in nodes)

@@ -3,20 +3,16 @@
 The real term of a leader over a real ledger, in one event loop; the API server is a stand-in that
 takes every write. Timed is each stretch of the loop, from the selector's return until it is asked
 again, all callbacks together (the longest is what a renewal of the Lease may have to wait), and
-when what happens. Then a device plugin is rolled out over all nodes: each shows no cards, some, and
-all again, one node after the other.
-
-The bounds are of processor time: on a machine that others use too, any callback may be interrupted.
+when what happens. The bounds are of processor time: on a machine that others use too, any callback
+may be interrupted.
 """
 
 import asyncio
 import json
 import logging
-import selectors
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final, cast
 
@@ -61,59 +57,11 @@ def run(report: Report) -> None:
     level = logging.getLogger("cardquota").level
     logging.getLogger("cardquota").setLevel(logging.WARNING)
     try:
-        selector = StretchSelector(time.thread_time)
+        selector = TimedSelector(time.thread_time)
         with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
             runner.run(_take_over(report, selector))
     finally:
         logging.getLogger("cardquota").setLevel(level)
-
-
-class StretchSelector(TimedSelector):
-    """Tells each stretch by the clock too."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__(clock)
-        self._came = time.perf_counter()
-        self.by_the_clock: Callable[[float], None] = lambda _: None
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """As every selector."""
-        self.by_the_clock(time.perf_counter() - self._came)
-        found = super().select(timeout)
-        self._came = time.perf_counter()
-        return found
-
-
-@dataclass
-class Stretches:
-    """The longest stretches of a loop, ms."""
-
-    selector: StretchSelector
-    longest: float = 0.0
-    """Processor time."""
-    by_the_clock: float = 0.0
-
-    @contextmanager
-    def measured(self) -> Iterator[None]:
-        """Of all that end while the block runs. Begin it after a turn of the loop: the stretch in
-        which it begins counts whole.
-        """
-        selector = self.selector
-        before = selector.on_stretch, selector.by_the_clock
-
-        def worked(seconds: float) -> None:
-            before[0](seconds)
-            self.longest = max(self.longest, seconds * 1e3)
-
-        def lasted(seconds: float) -> None:
-            before[1](seconds)
-            self.by_the_clock = max(self.by_the_clock, seconds * 1e3)
-
-        selector.on_stretch, selector.by_the_clock = worked, lasted
-        try:
-            yield
-        finally:
-            selector.on_stretch, selector.by_the_clock = before
 
 
 class _Server:
@@ -138,31 +86,21 @@ class _Server:
 
 
 class _ReportSink:
-    """One slot per queue, as the real one; nobody takes them."""
+    """Nobody takes them."""
 
     shows_conditions = True
 
-    def __init__(self) -> None:
-        self.slots: dict[str, object] = {}
-        self.posts = 0
-        _OPERATORS.append(self)
-
     def start(self) -> None: ...
 
-    def post(self, queue: str, report: object) -> None:
-        self.posts += 1
-        self.slots[queue] = report
+    def post(self, queue: str, report: object) -> None: ...
 
     async def stop(self) -> None: ...
-
-
-_OPERATORS: list[_ReportSink] = []
 
 
 async def _settled(*_: object, **__: object) -> None: ...
 
 
-async def _take_over(report: Report, selector: StretchSelector) -> None:
+async def _take_over(report: Report, selector: TimedSelector) -> None:
     # They need a cluster, and are stood in for.
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
@@ -188,70 +126,31 @@ async def _take_over(report: Report, selector: StretchSelector) -> None:
     renewing = asyncio.create_task(late.run())
     report(Figure("pods waiting", waiting, ""))
     groups = len(ledger.groups)
-    stretches = Stretches(selector)
+    stretches = list[float]()
+    await asyncio.sleep(0)  # the stretch in which it begins would count whole
+    selector.on_stretch = stretches.append
+    begun = time.monotonic()
+    term.acquired("term")
+    seen = await _until(lambda: failures or server.events + recorder.dropped >= TOLD)
+    report(Figure("longest stretch of the loop", max(stretches) * 1e3, "ms", _BOUND))
+    first = (server.first_gate or float("inf")) - begun
+    report(Figure("until the first gate opens, of the queue that comes last", first, "s"))
+    report(Figure("gates opened", server.gates, "", ROOM, "at least"))
+    report(Figure(f"until {TOLD:,} pods are told why they wait", seen - begun, "s"))
+    report(Figure("events", server.events, "", TOLD, "at least"))
+    report(Figure("events dropped", recorder.dropped, "", 0))
+    report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))
+    report(Figure("pod groups", groups, ""))
     await asyncio.sleep(0)
-    with stretches.measured():
-        begun = time.monotonic()
-        term.acquired("term")
-        seen = await _until(lambda: failures or server.events + recorder.dropped >= TOLD)
-        report(Figure("longest stretch of the loop", stretches.longest, "ms", _BOUND))
-        report(Figure("longest stretch, by the clock", stretches.by_the_clock, "ms"))
-        first = server.first_gate
-        report(
-            Figure(
-                "until the first gate opens, of the queue that comes last",
-                (first or float("inf")) - begun,
-                "s",
-            )
-        )
-        report(Figure("gates opened", server.gates, "", ROOM, "at least"))
-        report(Figure(f"until {TOLD:,} pods are told why they wait", seen - begun, "s"))
-        report(Figure("events", server.events, "", TOLD, "at least"))
-        report(Figure("events dropped", recorder.dropped, "", 0))
-        report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))
-        report(Figure("pod groups", groups, ""))
-        await _roll_out(report, ledger, notifier, selector)
-        ending = Stretches(selector)
-        await asyncio.sleep(0)
-        with ending.measured():
-            term.lost("term")
-            await asyncio.sleep(1)
-        report(Figure("end of the term: longest stretch", ending.longest, "ms", _BOUND))
+    stretches.clear()
+    term.lost("term")
+    await asyncio.sleep(1)
+    report(Figure("end of the term: longest stretch", max(stretches) * 1e3, "ms", _BOUND))
     for task in (writing, renewing):
         task.cancel()
     await asyncio.gather(writing, renewing, return_exceptions=True)
     if failures:
         raise failures[0]
-
-
-async def _roll_out(
-    report: Report, ledger: Ledger, notifier: ChangeNotifier, selector: StretchSelector
-) -> None:
-    """Three events per node, some nodes to each turn of the loop, as a busy watch brings them."""
-    stretches, spent = Stretches(selector), 0.0
-    (operator,) = _OPERATORS
-    posts, begun, events = operator.posts, time.monotonic(), 0
-    await asyncio.sleep(0)
-    with stretches.measured():
-        for number in range(NODES):
-            for amount in (0, 4, 8):
-                facts = _node(number).offering(amount).facts()
-                before = time.perf_counter()
-                ledger.node_seen(facts)
-                notifier.notify()
-                spent += time.perf_counter() - before
-                events += 1
-            if number % 16 == 0:
-                await asyncio.sleep(0)
-        lasted = time.monotonic() - begun
-        await asyncio.sleep(2.5)
-    report(Figure("a node's event", spent / events * 1e6, "us"))
-    report(Figure("plugin rolled out: longest stretch", stretches.longest, "ms", _BOUND))
-    report(Figure("plugin rolled out: by the clock", stretches.by_the_clock, "ms"))
-    each = (operator.posts - posts) / QUEUES
-    report(Figure("plugin rolled out: it took", lasted, "s"))
-    report(Figure("plugin rolled out: reports per queue", each, "", lasted + 4))
-    report(Figure("reports that wait for Kopf", len(operator.slots), "", QUEUES + 5))
 
 
 class _Lateness:

@@ -8,13 +8,12 @@ twice as fast a minute later.
 First the whole life, through kube-scheduler and kwok: pods bound per second at saturation, and the
 processor time until they run, of the API server and of all processes of the plane. What the API
 server allocates meanwhile is told beside: it says the same of work, and does not depend on how fast
-the machine is. Then the steps
-of a life, each by itself. Last, one pod at a time: from sending its create to the event of its open
-gate.
+the machine is. Then one pod at a time: from sending its create to the event of its open gate.
 """
 
 import asyncio
 import os
+import re
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -35,11 +34,10 @@ from integration.team import Team
 
 from ..bodies.pod_bodies import plain, queued, without_cards
 from ..figure import Figure, Report, median
+from ..processes.child import processor_time
 from ..processes.crowd import Crowd, call
-from ..processes.pod_price import PricedPlane, StepPrices
 
 _ROUNDS: Final = 5
-_STEP_ROUNDS: Final = 3
 _PODS: Final = 300
 _WARM: Final = 100
 """Pods that live before those that count: a plane that has rested for half a minute is slower."""
@@ -103,6 +101,33 @@ class Life(NamedTuple):
         )
 
 
+class PricedPlane:
+    """One plane whose API server is measured."""
+
+    def __init__(self, cluster: Cluster, crowd: Crowd) -> None:
+        self.cluster, self.crowd = cluster, crowd
+        self._pid = cluster.state.process("kube-apiserver").pid
+        self._pids = [process.pid for process in cluster.state.processes]
+
+    def paid(self, pods: int) -> float:
+        """Milliseconds of processor time of the API server so far, for each of so many pods."""
+        return processor_time([self._pid]) * 1e3 / pods
+
+    def all_paid(self, pods: int) -> float:
+        """The same of all processes of the plane; the product's too."""
+        return processor_time(self._pids) * 1e3 / pods
+
+    def allocated(self, pods: int) -> float:
+        """KiB that the API server has allocated so far, for each of so many pods. To tell it costs
+        the API server some MiB itself.
+        """
+        text = self.cluster.kubectl("get", "--raw", "/metrics").stdout
+        found = re.search(r"^go_memstats_alloc_bytes_total (\S+)$", text, flags=re.MULTILINE)
+        if found is None:
+            raise RuntimeError("the API server does not say how much it has allocated")
+        return float(found[1]) / 1024 / pods
+
+
 def run(report: Report) -> None:
     """All figures."""
     report(Figure("load average before", os.getloadavg()[0], ""))
@@ -140,7 +165,6 @@ async def _measure(clusters: Mapping[str, Cluster], report: Report) -> None:
             for name, cluster in clusters.items()
         }
         await _lives(priced, report)
-        await _steps(priced, report)
         await _idle(priced, report)
 
 
@@ -216,21 +240,6 @@ def _body(name: str, variant: Variant, queue: str) -> dict[str, Any]:
     if not variant.managed:
         return without_cards(name)
     return queued(name, queue) if queue else plain(name)
-
-
-async def _steps(planes: Mapping[str, PricedPlane], report: Report) -> None:
-    found: dict[Variant, list[StepPrices]] = {variant: [] for variant in VARIANTS}
-    for number in range(_STEP_ROUNDS):
-        for variant in _by_turns(number, VARIANTS):
-            plane, labels = planes[variant.plane], _MODES[variant.mode]
-            name = f"step-{VARIANTS.index(variant)}-{number}"
-            gated = variant.managed and variant.plane != _BARE
-            one = await plane.steps(name, labels, of_cards=variant.managed, managed=gated)
-            found[variant].append(one)
-    for variant, prices in found.items():
-        for step in StepPrices._fields:
-            figures = [getattr(one, step) for one in prices]
-            report(median(f"{variant.said}: {step}", figures, "ms"))
 
 
 async def _idle(planes: Mapping[str, PricedPlane], report: Report) -> None:

@@ -5,20 +5,16 @@ sending the first Job to its last binding, and to the moment when all Jobs are C
 with us where Volcano asks which groups to enqueue, and without us, where Volcano's own rule (the
 plugin `capacity`, and `capability` of the queue) limits the cards; each on a plane of its own. Its
 sessions come once a second, as they do by default. The rounds go by turns.
-
-The API server's audit log says who asked for what. No request of ours may fail.
 """
 
 import asyncio
 import os
 import tempfile
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from time import time
-from typing import Any, Final
+from time import monotonic
+from typing import Any, Final, NamedTuple
 
-from cardquota.settings import Settings
 from cardquota_dev.testing import Cluster, running_plane
 from integration.asking import ask
 from integration.roomy_nodes import T1000, add_roomy_nodes
@@ -26,7 +22,6 @@ from integration.team import QUEUES, Team
 from integration.volcano.volcano_jobs import volcano_job
 
 from ..figure import Figure, Report, median
-from ..processes.audit_log import AuditedRequest, requests_between
 from ..processes.crowd import Crowd, call
 
 _JOBS: Final = 50
@@ -37,17 +32,15 @@ _RUNS: Final = 1
 """Seconds of each pod."""
 _POLL: Final = 0.25
 _PATIENCE: Final = 300.0
-_SETTLES: Final = 3.0
-"""Seconds after which what is still to be written about the Jobs was written."""
 _VOLCANO: Final = "volcano-system"
 _CONFIG: Final = "scheduler: volcano\n"
 _WITH, _ASKED, _WITHOUT = "with us", "with us, asked", "without"
 
 
 def run(report: Report) -> None:
-    """Report seconds with us and without, and requests by client."""
+    """Report seconds with us and without."""
     report(Figure("load average before", os.getloadavg()[0], ""))
-    options: dict[str, Any] = {"crds": "volcano", "volcano": _VOLCANO, "audit": True}
+    options: dict[str, Any] = {"crds": "volcano", "volcano": _VOLCANO}
     with tempfile.TemporaryDirectory() as folder, ExitStack() as planes:
         config = Path(folder, "config.yaml")
         config.write_text(_CONFIG)
@@ -80,18 +73,13 @@ def run(report: Report) -> None:
                 for one, other in zip(found[kind], found[_WITHOUT], strict=True)
             ]
             report(median(f"{kind} against without, until all are {name}", ratios, ""))
-    for name, rounds in found.items():
-        _report_requests(report, name, [one.requests for one in rounds])
 
 
-class _JobsRound:
-    def __init__(self, begun: float, completed: float, requests: list[AuditedRequest]) -> None:
-        self.requests = requests
-        self.completed = completed - begun
-        bound = [one.at for one in requests if one.binds and one.code < 400]
-        if len(bound) != _JOBS * _PODS:
-            raise RuntimeError(f"{len(bound)} bindings of {_JOBS * _PODS} pods")
-        self.bound = max(bound) - begun
+class _JobsRound(NamedTuple):
+    """Seconds from sending the first Job."""
+
+    bound: float
+    completed: float
 
 
 async def _round(cluster: Cluster, number: int, *, with_us: bool) -> _JobsRound:
@@ -105,44 +93,19 @@ async def _round(cluster: Cluster, number: int, *, with_us: bool) -> _JobsRound:
         await crowd.make_namespace(team.namespace, {})
         path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/{team.namespace}/jobs"
         jobs = [volcano_job(team, f"job-{n}", _PODS, T1000, runs=_RUNS) for n in range(_JOBS)]
-        begun = time()
-        await crowd.send_all([call("POST", path, job) for job in jobs], 16)
-        while not all(_is_completed(job) for job in (await crowd.get(path))["items"]):
-            if time() > begun + _PATIENCE:
-                raise TimeoutError(f"not all jobs are completed within {_PATIENCE:g} s")
-            await asyncio.sleep(_POLL)
-        completed = time()
-        await asyncio.sleep(_SETTLES)
-        assert cluster.folder is not None
-        requests = requests_between(cluster.folder.audit_log, begun, time())
-        await crowd.clear(f"/api/v1/namespaces/{team.namespace}/pods")
-    return _JobsRound(begun, completed, requests)
+        pods = f"/api/v1/namespaces/{team.namespace}/pods"
+        async with crowd.watching(pods, patience=_PATIENCE) as watch:
+            begun = monotonic()
+            await crowd.send_all([call("POST", path, job) for job in jobs], 16)
+            await watch.until(lambda: len(watch.bound) == _JOBS * _PODS, "all bound")
+            while not all(_is_completed(job) for job in (await crowd.get(path))["items"]):
+                if monotonic() > begun + _PATIENCE:
+                    raise TimeoutError(f"not all jobs are completed within {_PATIENCE:g} s")
+                await asyncio.sleep(_POLL)
+            completed = monotonic() - begun
+        await crowd.clear(pods)
+    return _JobsRound(max(watch.bound.values()) - begun, completed)
 
 
 def _is_completed(job: dict[str, Any]) -> bool:
     return bool(job.get("status", {}).get("state", {}).get("phase") == "Completed")
-
-
-def _report_requests(report: Report, name: str, rounds: list[list[AuditedRequest]]) -> None:
-    """Those of each client, the writes by kind, and those that failed."""
-    for client, user in _clients().items():
-        of_client = [[one for one in requests if one.user == user] for requests in rounds]
-        if not any(of_client):
-            continue
-        report(median(f"{name}: requests of {client}", [float(len(one)) for one in of_client], ""))
-        counted = [Counter(one.what for one in requests) for requests in of_client]
-        told = {one.what for each in of_client for one in each if one.writes or one.code >= 400}
-        for kind in sorted(told):
-            report(median(f"  {kind}", [float(one[kind]) for one in counted], ""))
-        bound = 0.0 if client == "cardquota" else None
-        for what, codes in (("refused", range(400, 500)), ("not done in time", range(500, 600))):
-            failed = [float(sum(one.code in codes for one in each)) for each in of_client]
-            report(Figure(f"  {what}", max(failed), "", bound, low=min(failed), high=max(failed)))
-
-
-def _clients() -> dict[str, str]:
-    volcano = {
-        f"volcano-{name}": f"system:serviceaccount:{_VOLCANO}:volcano-{name}"
-        for name in ("scheduler", "controllers", "admission")
-    }
-    return {"cardquota": Settings().service_account_user, **volcano}

@@ -13,31 +13,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from builders import a_ledger, see
+from builders import a_namespace, a_node, a_pod, a_queue, see
 from builders.names import GPU
-from builders.namespace import a_namespace
-from builders.node import a_node
-from builders.pod import a_pod
-from builders.queue import QueueBody, a_queue
+from builders.queue import QueueBody
 from cardquota.cluster.serving import server_context
-from cardquota.cluster.watch import ChangeNotifier
-from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.runtime import spare_what_stays
-from cardquota.settings import Settings
-from cardquota_webhooks import (
-    AdmissionServer,
-    CardlessClaims,
-    PodGroupReviews,
-    PodReviews,
-    QueueReviews,
-    ResizeReviews,
-    Reviewer,
-    ScaleReviews,
-    ScaleTargets,
-    VisibilityWait,
-    WorkloadReviews,
-)
+from harness.replica import Replica
 
 PRODUCTS: Final = tuple(f"NVIDIA-MODEL-{number}" for number in range(5))
 """What the nodes have."""
@@ -53,9 +35,10 @@ def queue_with(rows: int) -> str:
     return f"rows-{rows}"
 
 
-def ledger() -> Ledger:
+def _fill(ledger: Ledger) -> None:
     """As the module says."""
-    found = a_ledger(
+    see(
+        ledger,
         a_namespace("team"),
         *(a_node(f"node-{p}-{n}").with_cards(p, 8) for p in PRODUCTS for n in range(200)),
         *(
@@ -69,8 +52,7 @@ def ledger() -> Ledger:
         queue, product = f"team-{number % _QUEUES}", PRODUCTS[number % len(PRODUCTS)]
         pod = a_pod(f"pod-{number}").in_queue(queue).naming(product).asking_for(1).owned_by("Job")
         pod = pod.with_cpu("8").with_memory("32Gi").stamped(queue, {product: 1})
-        see(found, pod.on_node(f"node-{product}-{number % 200}"))
-    return found
+        see(ledger, pod.on_node(f"node-{product}-{number % 200}"))
 
 
 def _queue(rows: int) -> QueueBody:
@@ -81,40 +63,16 @@ def _queue(rows: int) -> QueueBody:
     return found.put(recorded, "status", "cards")
 
 
-async def no_queue(_: str) -> bool:
-    """All queues are known; nobody asks."""
-    return False
-
-
-async def no_claim(_: str, __: str, ___: str) -> None:
-    """No pod claims devices."""
-
-
-async def no_pod(_: str, __: str) -> None:
-    """No labels of pods are looked up."""
-
-
 async def _main(port: int, certificate: bytes, key: bytes) -> None:
-    settings, metrics, held = Settings(), Metrics(), ledger()
-    visibility = VisibilityWait(held, settings, ChangeNotifier(), no_queue)
-    claims = CardlessClaims(held, settings, no_claim)
-    known, targets = (lambda: True), ScaleTargets(held, no_pod)
-    reviewers: list[Reviewer] = [
-        PodReviews(held, settings, visibility, claims, known),
-        ResizeReviews(held, known),
-        QueueReviews(held),
-        PodGroupReviews(held, settings, visibility, known),
-        WorkloadReviews(held, settings, visibility, claims),
-        ScaleReviews(held, settings, visibility, targets, lambda _, __, ___: None, known),
-    ]
-    server = AdmissionServer(reviewers, metrics, audit=False)
-    tls = server_context(certificate, key)
-    http = server.http_for(lambda _: True)
-    await http.start("127.0.0.1", port, tls)
+    replica = Replica()
+    _fill(replica.ledger)
+    http = replica.server.http_for(lambda _: True)
+    await http.start("127.0.0.1", port, server_context(certificate, key))
     spare_what_stays()  # as the operator does once it knows the cluster
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     await http.stop(0.1)
+    await replica.end()
 
 
 if __name__ == "__main__":

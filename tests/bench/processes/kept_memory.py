@@ -85,7 +85,7 @@ ATTACKS: Final[tuple[tuple[str, str, int, Callable[[int], Any]], ...]] = (
 
 def main() -> None:
     """See the module's text."""
-    ledger = Ledger(Settings().vendor_table, at_once=100)
+    ledger = Ledger(Settings().vendor_table)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
     deliveries = {one.kind: one.delivery() for one in kinds}
     spare_what_stays()

@@ -7,7 +7,7 @@ that uses it.
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import msgspec
@@ -34,43 +34,70 @@ from cardquota.control.release import (
     ReservationTimeouts,
     gate,
 )
+from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import (
     Charge,
     MutableAmounts,
     Outcome,
+    Policy,
     Reservation,
     Stamp,
     Verdict,
     canonical,
 )
 from cardquota.quota import vocabulary as v
+from cardquota.quota.accounts import AccountReader
 from cardquota.quota.decisions import RefusedWorkload, borrowing, create_judgement
-from cardquota.quota.decisions.groups import EnqueueVerdict, judge_enqueue
+from cardquota.quota.decisions.groups import EnqueueVerdict, Vote, judge_enqueue
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
-from cardquota.quota.pods import REPLICA_SET, PodFacts, PodRecord, UpdatePart
+from cardquota.quota.pods import REPLICA_SET, HeldCards, PodFacts, PodRecord, UpdatePart
 from cardquota.quota.release import release_judge
+from cardquota.quota.reports import Waiting, queue_report
 
-from . import broken_answers, broken_cards, broken_votes
+from ..lengths import Lengths
+from . import broken_cards
 from .breaker import Breaker
 
 _LOST = 0.02
 """The share of watch events that are lost."""
+_KEPT = 0.05
+"""The share of pods that stay among the holders."""
 
 
 @dataclass(frozen=True)
 class Breakage:
     """One safeguard less."""
 
-    what: str
     apply: Callable[[Breaker], None]
+    """Its name, with dashes, is that of the breakage."""
     without: tuple[str, ...] = ()
     """Bindings of policies that are taken away too."""
     of: str = ""
     """What must be there: `extender`, `volcano`, or nothing else."""
+    faults: tuple[str, ...] = ("node labels gone",)
+    """Those that it is the safeguard against, instead of all: by them it is likely to be found."""
+    kill: str = ""
+    """One kind of kill instead of each in turn."""
+
+    @property
+    def name(self) -> str:
+        """As `BREAK=` has it."""
+        return self.apply.__name__.strip("_").replace("_", "-")
+
+    def focus(self, lengths: Lengths) -> Lengths:
+        """The same run with these faults alone, and kills as soon as they make sense."""
+        shortest, longest = lengths.between_kills
+        return replace(
+            lengths,
+            faults=self.faults,
+            between_kills=(shortest / 2, longest / 2) if self.kill else lengths.between_kills,
+            releases_before_a_kill=min(lengths.releases_before_a_kill, 50),
+        )
 
 
 def _no_fence(breaker: Breaker) -> None:
+    """No fence in the API server, and no settle time."""
     whole = takeover.settle_and_catch_up
 
     async def at_once(
@@ -91,6 +118,7 @@ def _no_fence(breaker: Breaker) -> None:
 
 
 def _frozen_parameter(breaker: Breaker) -> None:
+    """The API server stays with the first leader's term."""
     write = TermObject.write
 
     async def first_alone(
@@ -105,6 +133,8 @@ def _frozen_parameter(breaker: Breaker) -> None:
 
 
 def _no_precondition(breaker: Breaker) -> None:
+    """No uid and resourceVersion in the patch."""
+
     def nothing(facts: PodFacts) -> dict[str, Any]:
         return {}
 
@@ -112,6 +142,8 @@ def _no_precondition(breaker: Breaker) -> None:
 
 
 def _uncharged_by_reading(breaker: Breaker) -> None:
+    """A patch of unknown outcome is un-charged once the pod is read gated."""
+
     async def settle(self: Any, facts: PodFacts, stamp: Stamp) -> Opened:
         try:
             pod = gate._POD.decode(await self._settler.get(pod_path(facts)))
@@ -127,6 +159,8 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
 
 
 def _no_catch_up(breaker: Breaker) -> None:
+    """Take-over without catching up."""
+
     async def nothing(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
         pass
 
@@ -134,6 +168,7 @@ def _no_catch_up(breaker: Breaker) -> None:
 
 
 def _charged_after(breaker: Breaker) -> None:
+    """A pod is charged after its patch, not before."""
     send, opened = GateAttempts.send, GateOpener.open
 
     def send_uncharged(self: Any, pod: Chosen, slot: Any) -> Any:
@@ -152,6 +187,8 @@ def _charged_after(breaker: Breaker) -> None:
 
 
 def _no_write_ahead(breaker: Breaker) -> None:
+    """A gang's reservation is not written."""
+
     async def reserve(
         self: Any,
         facts: GroupFacts,
@@ -166,6 +203,7 @@ def _no_write_ahead(breaker: Breaker) -> None:
 
 
 def _dropped_event(breaker: Breaker) -> None:
+    """One in 50 watch events of pods is lost."""
     changed, deleted = Delivery.changed, Delivery.deleted
 
     def lost(self: Any, name: str) -> bool:
@@ -191,6 +229,8 @@ def _dropped_event(breaker: Breaker) -> None:
 
 
 def _phantom_reservation(breaker: Breaker) -> None:
+    """A gang's reservation counts what its members hold in other queues."""
+
     def of_all_queues(self: Any, queue: str, term: str, asked: Charge) -> Reservation:
         total = dict(asked)
         held = [record for record in self.members.values() if record.held]
@@ -207,6 +247,7 @@ def _phantom_reservation(breaker: Breaker) -> None:
 
 
 def _added_reservation(breaker: Breaker) -> None:
+    """What was reserved for a group before its pods came is added to what they ask for."""
     reserve = PodGroupState.reserve
 
     def beside_the_one_before(self: Any, queue: str, term: str, asked: Charge) -> Reservation:
@@ -222,6 +263,8 @@ def _added_reservation(breaker: Breaker) -> None:
 
 
 def _unjudged_enqueue(breaker: Breaker) -> None:
+    """A group is enqueued whatever room there is for what it asks for."""
+
     def room_or_not(
         ledger: LedgerReader, facts: GroupFacts, request: GroupRequest | None = None
     ) -> EnqueueVerdict:
@@ -238,6 +281,7 @@ def _unjudged_enqueue(breaker: Breaker) -> None:
 
 
 def _endless_reservation(breaker: Breaker) -> None:
+    """What a gang does not use in time, or cannot start with, is not given back."""
     over = ReservationTimeouts.over
 
     def never(self: Any, key: str) -> bool:
@@ -249,6 +293,7 @@ def _endless_reservation(breaker: Breaker) -> None:
 
 
 def _strangers_in_the_way(breaker: Breaker) -> None:
+    """At create everybody at the gate counts, whatever they wait for."""
     could_go = create_judgement._could_go
 
     def whatever_it_waits_for(ledger: Ledger, record: PodRecord) -> bool:
@@ -260,6 +305,7 @@ def _strangers_in_the_way(breaker: Breaker) -> None:
 
 
 def _forged_charge(breaker: Breaker) -> None:
+    """Where nothing is enforced a pod counts before it is on a node."""
     counts = PodAssessor._counts
 
     def all_count(self: Any, record: PodRecord) -> bool:
@@ -269,6 +315,7 @@ def _forged_charge(breaker: Breaker) -> None:
 
 
 def _lent_to_all(breaker: Breaker) -> None:
+    """What a queue lends to rolling updates is lent to all."""
     surplus = borrowing.is_surplus
 
     def anybody(ledger: LedgerReader, facts: PodFacts, queue: str, card: str, amount: int) -> bool:
@@ -285,6 +332,8 @@ def _lent_to_all(breaker: Breaker) -> None:
 
 
 def _unbounded_bodies(breaker: Breaker) -> None:
+    """Bodies have room however many are in work."""
+
     def any_number(self: Any, more: int, size: int) -> None:
         if self.held + more > MOST:
             breaker.count(BodyBudget, "take")
@@ -294,86 +343,97 @@ def _unbounded_bodies(breaker: Breaker) -> None:
 
 
 def _sleepers_sleep(breaker: Breaker) -> None:
+    """Nobody is woken that was refused."""
+
     def nobody(self: Any, one: RefusedWorkload, number: int) -> None:
         pass
 
     breaker.replace(WorkloadWaker, "_wake", nobody)
 
 
+def _waiting_off_by_one(breaker: Breaker) -> None:
+    """A queue's status says that one more waits than does."""
+    counted = queue_report._waiting
+
+    def one_more(account: AccountReader) -> Waiting:
+        found = counted(account)
+        return found._replace(pods=found.pods + 1)
+
+    breaker.replace(queue_report, "_waiting", one_more)
+
+
+def _holders_stay(breaker: Breaker) -> None:
+    """One in 20 pods that change or end is kept among the holders."""
+    discard = HeldCards.discard
+
+    def sometimes_not(self: Any, record: PodRecord) -> None:
+        if record.held and record.charge and random.random() < _KEPT:
+            breaker.count(HeldCards, "discard")
+            return
+        discard(self, record)
+
+    breaker.replace(HeldCards, "discard", sometimes_not, always=False)
+
+
+def _volcano_vote_unreserved(breaker: Breaker) -> None:
+    """Volcano makes pods of whoever asks; what fits may go to others meanwhile."""
+    vote_now = EnqueueVotes._vote_now
+
+    def as_soon_as_asked(self: Any, ask: EnqueueAsk) -> Vote:
+        found = vote_now(self, ask)
+        if found is not Vote.REJECT:
+            return found
+        breaker.count(EnqueueVotes, "_vote_now")
+        return Vote.PERMIT
+
+    breaker.replace(EnqueueVotes, "_vote_now", as_soon_as_asked, always=False)
+
+
+def _volcano_refused_jobs(breaker: Breaker) -> None:
+    """Where there is no room pods of Jobs are refused, as those of Deployments are."""
+    policy_of = LedgerReader.policy_of
+
+    def as_of_deployments(self: Any, facts: PodFacts, queue: str) -> Policy:
+        if not facts.of_volcano_job:
+            return policy_of(self, facts, queue)
+        breaker.count(LedgerReader, "policy_of")
+        return Policy.DENY
+
+    breaker.replace(LedgerReader, "policy_of", as_of_deployments, always=False)
+
+
 BREAKAGES = {
-    "no-fence": Breakage(
-        "no fence in the API server, and no settle time",
-        _no_fence,
-        ("cardquota-gate-term", "cardquota-reservation-term", "cardquota-binding-term"),
-    ),
-    "frozen-parameter": Breakage(
-        "the API server stays with the first leader's term", _frozen_parameter
-    ),
-    "no-precondition": Breakage("no uid and resourceVersion in the patch", _no_precondition),
-    "uncharged-by-reading": Breakage(
-        "a patch of unknown outcome is un-charged once the pod is read gated",
-        _uncharged_by_reading,
-    ),
-    "no-catch-up": Breakage("take-over without catching up", _no_catch_up),
-    "charged-after": Breakage("a pod is charged after its patch, not before", _charged_after),
-    "no-write-ahead": Breakage("a gang's reservation is not written", _no_write_ahead),
-    "dropped-event": Breakage("one in 50 watch events of pods is lost", _dropped_event),
-    "phantom-reservation": Breakage(
-        "a gang's reservation counts what its members hold in other queues", _phantom_reservation
-    ),
-    "unjudged-enqueue": Breakage(
-        "a group is enqueued whatever room there is for what it asks for", _unjudged_enqueue
-    ),
-    "added-reservation": Breakage(
-        "what was reserved for a group before its pods came is added to what they ask for",
-        _added_reservation,
-    ),
-    "endless-reservation": Breakage(
-        "what a gang does not use in time, or cannot start with, is not given back",
-        _endless_reservation,
-    ),
-    "strangers-in-the-way": Breakage(
-        "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way
-    ),
-    "forged-charge": Breakage(
-        "where nothing is enforced a pod counts before it is on a node", _forged_charge
-    ),
-    "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
-    "unbounded-bodies": Breakage("bodies have room however many are in work", _unbounded_bodies),
-    "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),
-    "waiting-off-by-one": Breakage(
-        "a queue's status says that one more waits than does", broken_answers.waiting_off_by_one
-    ),
-    "holders-stay": Breakage(
-        "one in 20 pods that change or end is kept among the holders", broken_answers.holders_stay
-    ),
-    "uncharged-binding": Breakage(
-        "what a pod gets of a card does not count before it is seen",
-        broken_cards.uncharged_binding,
-        of="extender",
-    ),
-    "unsettled-binding": Breakage(
-        "a Binding of unknown outcome is un-charged at once",
-        broken_cards.unsettled_binding,
-        of="extender",
-    ),
-    "unnamed-pod": Breakage(
-        "no uid and resourceVersion in a Binding", broken_cards.unnamed_pod, of="extender"
-    ),
-    "kinds-meet": Breakage(
-        "nodes that offer both take pods by card and by memory at once",
-        broken_cards.kinds_meet,
-        of="extender",
-    ),
-    "broken-card": Breakage(
-        "lists of broken cards are not heeded", broken_cards.broken_card, of="extender"
-    ),
-    "volcano-vote-unreserved": Breakage(
-        "a vote permits what is not yet reserved", broken_votes.vote_unreserved, of="volcano"
-    ),
-    "volcano-refused-jobs": Breakage(
-        "the policy Deny holds for pods of Volcano's Jobs, too",
-        broken_votes.refused_jobs,
-        of="volcano",
-    ),
+    one.name: one
+    for one in (
+        Breakage(
+            _no_fence,
+            without=("cardquota-gate-term", "cardquota-reservation-term", "cardquota-binding-term"),
+            kill="with patches on their way",
+        ),
+        Breakage(_frozen_parameter),
+        Breakage(_no_precondition, faults=("patches held", "connections cut")),
+        Breakage(_uncharged_by_reading, faults=("patches held",)),
+        Breakage(_no_catch_up, kill="while the others are told nothing"),
+        Breakage(_charged_after, faults=("connections cut",)),
+        Breakage(_no_write_ahead, faults=("connections cut",)),
+        Breakage(_dropped_event),
+        Breakage(_phantom_reservation),
+        Breakage(_unjudged_enqueue),
+        Breakage(_added_reservation),
+        Breakage(_endless_reservation),
+        Breakage(_strangers_in_the_way),
+        Breakage(_forged_charge),
+        Breakage(_lent_to_all),
+        Breakage(_unbounded_bodies, faults=("bodies at once",)),
+        Breakage(_sleepers_sleep),
+        Breakage(_waiting_off_by_one),
+        Breakage(_holders_stay),
+        Breakage(broken_cards.uncharged_binding, of="extender"),
+        Breakage(broken_cards.unsettled_binding, of="extender", faults=("patches held",)),
+        Breakage(broken_cards.unnamed_pod, of="extender", faults=("patches held",)),
+        Breakage(broken_cards.kinds_meet, of="extender"),
+        Breakage(broken_cards.broken_card, of="extender"),
+        Breakage(_volcano_vote_unreserved, of="volcano"),
+        Breakage(_volcano_refused_jobs, of="volcano"),
+    )
 }

@@ -212,19 +212,24 @@ class Scaler(WorkloadClient):
 
     scheduler = ""
     """Who binds its pods; empty: kube-scheduler."""
+    what = "scaled"
+    replicas: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
+    longest = 2.0
+
+    def body(self) -> Object:
+        return objects.deployment(self.name, "serve", A, scheduler=self.scheduler)
 
     async def work(self) -> bool:
         path = f"{objects.DEPLOYMENTS}/{self.name}"
         if not self._made:
-            body = objects.deployment(self.name, "serve", A, scheduler=self.scheduler)
-            made = await self._api.create(objects.DEPLOYMENTS, body)
+            made = await self._api.create(objects.DEPLOYMENTS, self.body())
             self._made = int(made.ok or made.code == 409)
             return bool(self._made)
-        wanted = self._dice.randrange(0, 6)
-        reply = await self._api.patch(f"{path}/scale", {"spec": {"replicas": wanted}})
-        self.tally["scaled"] += reply.ok
+        wanted = {"spec": {"replicas": self._dice.choice(self.replicas)}}
+        reply = await self._api.patch(f"{path}/scale", wanted)
+        self.tally[self.what] += reply.ok
         self.tally["scaling denied"] += "denied the request" in reply.message
-        await asyncio.sleep(self._dice.uniform(0.5, 2.0))
+        await asyncio.sleep(self._dice.uniform(0.5, self.longest))
         return reply.code != 0
 
 

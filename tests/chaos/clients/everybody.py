@@ -4,11 +4,9 @@ from collections import Counter
 
 from ..api import Api
 from .announced import AnnouncedGang, ElasticService
-from .changes import Administrator, Incomplete, Mover, Stranger
+from .changes import Administrator, Forger, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
-from .forger import Forger
-from .memory_clients import MemoryClient, MemoryScaler, WholeCardClient
-from .node_changer import NodeChanger
+from .memory_clients import MemoryClient, MemoryScaler, NodeChanger, WholeCardClient
 from .updates import SleepingSets, Updater, Visitor
 from .volcano_clients import VolcanoJobClient, VolcanoService
 

@@ -1,17 +1,15 @@
 """What is there of card memory: nodes that share their cards, and the pods that ask for a part."""
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .objects import C
-
-Object = dict[str, Any]
+from . import objects
+from .objects import C, Object
 
 _MEMORY, _COUNT = "aliyun.com/gpu-mem", "aliyun.com/gpu-count"
 _WHOLE = "nvidia.com/gpu"
 _SIZES, _UNHEALTHY = "volcano.sh/card.memory", "volcano.sh/card.unhealthy"
 _WHERE = "cardquota.dev/where"
-_RUN = "cardquota.dev/run-seconds"
 BOTH = "both"
 """The place of the nodes whose cards are given out by card too."""
 LISTS = "/api/v1/namespaces/kube-system/configmaps"
@@ -59,22 +57,17 @@ def by_card(node: str) -> bool:
 
 def sharing_node(name: str, cards: Cards) -> Object:
     """A node that shares its cards; if it is one of both kinds, it offers them whole as well."""
-    amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", **_amounts(cards)}
-    labels = {"kubernetes.io/hostname": name}
+    body = objects.node(name, C)
+    amounts, labels = body["status"]["allocatable"], body["metadata"]["labels"]
+    amounts |= _amounts(cards)
     if by_card(name):
         amounts[_WHOLE] = "4"
-        labels |= {
-            f"{_WHOLE}.product": C,
-            f"{_WHOLE}.memory": "16384",
-            f"{_WHOLE}.count": "4",
-            _WHERE: BOTH,
-        }
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels, "annotations": _notes(cards)},
-        "status": {"capacity": amounts, "allocatable": amounts},
-    }
+        labels |= {f"{_WHOLE}.memory": "16384", f"{_WHOLE}.count": "4", _WHERE: BOTH}
+    else:
+        del amounts[_WHOLE]
+        body["metadata"]["labels"] = {"kubernetes.io/hostname": name}
+    body["metadata"]["annotations"] = _notes(cards)
+    return body
 
 
 def reshaped(cards: Cards) -> tuple[Object, Object]:
@@ -108,28 +101,18 @@ def broken_list(node: str, text: str) -> Object:
 
 def memory_pod(name: str, owner: str, memory: int, *, seconds: int = 0, where: str = "") -> Object:
     """A pod that asks for memory of one card; with `seconds` it ends by itself."""
-    spec: Object = {"containers": [_container(memory)], "terminationGracePeriodSeconds": 1}
-    if where:
-        spec["nodeSelector"] = {_WHERE: where}
-    metadata: Object = {"name": name, "labels": {"client": owner}}
-    if seconds:
-        metadata["annotations"] = {_RUN: str(seconds)}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    body = objects.pod(name, owner, "", "", 0, seconds=seconds, where=where)
+    body["spec"]["containers"] = [_container(memory)]
+    return body
 
 
 def memory_deployment(name: str, memory: int) -> Object:
     """A service of such pods, which is scaled."""
-    labels = {"app": name, "client": name}
-    template = {
-        "metadata": {"labels": labels},
-        "spec": {"containers": [_container(memory)], "terminationGracePeriodSeconds": 1},
-    }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name},
-        "spec": {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "template": template},
-    }
+    body = objects.deployment(name, "", "")
+    template = body["spec"]["template"]
+    template["metadata"]["annotations"].clear()
+    template["spec"]["containers"] = [_container(memory)]
+    return body
 
 
 def _amounts(cards: Cards) -> dict[str, str]:

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..clients import objects
+from ..clients.volcano_objects import JOBS
 from ..scene import REPLICAS, Scene
 from .answered import (
     answer_wrong,
     gated_pods,
+    pending_notices,
     refusal_wrong,
     status_wrong,
     waiting_pods,
     waiting_wrong,
 )
-from .fitting import fitting, may_stay
-from .job_agreement import job_disagreements
+from .fitting import asleep, fitting, may_stay
 from .memory_agreement import memory_disagreements
 from .recount import Recount
-from .sleepers import asleep
 from .stored import Place
-from .told import pending_notices
+from .volcano_judge import refused_for_quota, stuck
 
 Totals = dict[Place, tuple[int, int, int]]
 """Allocated, inqueue and elastic, where one is not zero."""
@@ -32,6 +32,7 @@ _ROW = re.compile(
 )
 _STATUS = "volcano.sh/card.status"
 _EVENTS = f"/api/v1/namespaces/{objects.NAMESPACE}/events"
+_REFUSALS = f"{_EVENTS}?fieldSelector=reason=FailedCreate"
 _QUEUE_REVIEWS = "/apis/cardquota.volcano.sh/v1alpha1/queuereviews?dryRun=All"
 _LIMIT = 200
 """Holders that an answer names, at most."""
@@ -69,7 +70,7 @@ async def disagreements(scene: Scene) -> list[str]:
     events = await scene.api.get(_EVENTS)
     found += pending_notices(recount, events.body.get("items", ()))
     if scene.volcano is not None:
-        return found + await job_disagreements(scene, recount)
+        return found + await _of_jobs(scene, recount)
     found += await _answers(scene, recount)
     return found + await memory_disagreements(scene)
 
@@ -135,6 +136,17 @@ def _differences(who: str, theirs: Totals, expected: Totals) -> list[str]:
         for place in sorted(theirs.keys() | expected.keys())
         if theirs.get(place) != expected.get(place)
     ]
+
+
+async def _of_jobs(scene: Scene, recount: Recount) -> list[str]:
+    """What is not as it must be once nothing is on its way any more. Empty is right.
+
+    That what waits would not fit is said of groups and pods, whoever made them.
+    """
+    jobs, events = await scene.api.get(JOBS), await scene.api.get(_REFUSALS)
+    if not jobs.ok or not events.ok:
+        return ["the API server does not answer about Jobs"]
+    return stuck(jobs.body["items"], recount) + refused_for_quota(events.body["items"])
 
 
 async def _answers(scene: Scene, recount: Recount) -> list[str]:

@@ -1,14 +1,15 @@
-"""What is said of who waits and who holds, in status, metrics, answers and refusals, against a
-recount.
+"""What is said of who waits and who holds, in status, metrics, answers, refusals and events,
+against a recount.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from .recount import Recount
-from .stored import Object, Place
+from .stored import Object, Place, StoredPod
 
 _STATUS = "volcano.sh/card.status"
 _GATED = re.compile(r'^cardquota_gated_pods\{queue="([^"]+)"\} (\S+)$', re.MULTILINE)
@@ -114,3 +115,47 @@ def held_by(text: str) -> int | None:
             return None  # what pods may hold that have a choice of cards
         total += int(next(number for number in one.groups() if number))
     return total
+
+
+RENEWED = 4.0
+"""The product's `events.renewAfter` in all runs, in seconds."""
+_OURS = "cardquota"
+_LACKS = re.compile(r"Queue <([^>]*)> has insufficient <([^>]*)> quota: requested <(\d+)>, ")
+
+
+def pending_notices(recount: Recount, events: Iterable[Object]) -> list[str]:
+    """What is wrong with the events of those who wait (I4), in words: each has one, of its queue
+    and its cards. Other numbers are those of when it was written, and are not judged.
+    """
+    latest: dict[str, Object] = {}
+    for event in events:
+        uid = event["involvedObject"].get("uid", "")
+        if event.get("reportingComponent") == _OURS and event["type"] == "Warning":
+            before = latest.get(uid)
+            if before is None or _at(before) <= _at(event):
+                latest[uid] = event
+    found = []
+    for queue in recount.quota:
+        for pod in recount.waiting(queue):
+            group = recount.groups.get(pod.group)
+            uids = (pod.uid, group.uid if group is not None else "")
+            its = [latest[uid] for uid in uids if uid in latest]
+            wrong = _wrong(recount, queue, pod, max(its, key=_at)) if its else "has no event"
+            if wrong:
+                found.append(f"{pod.key} waits in {queue} and {wrong}")
+    return found
+
+
+def _wrong(recount: Recount, queue: str, pod: StoredPod, event: Object) -> str:
+    for named, _, asked in _LACKS.findall(event["message"]):
+        alone = event["involvedObject"].get("uid") == pod.uid and pod.group not in recount.groups
+        if named != queue:
+            return f"its event names Queue {named}"
+        if alone and int(asked) != pod.amount:
+            return f"its event says that it asks for {asked}, not {pod.amount}"
+    return ""
+
+
+def _at(event: Object) -> float:
+    text = event.get("lastTimestamp") or event["metadata"].get("creationTimestamp") or ""
+    return datetime.fromisoformat(text).timestamp()

@@ -1,7 +1,9 @@
 """What waits at the gate, or to be enqueued, although there is room for it, by the recount."""
 
+from collections.abc import Iterable
+
 from .recount import Free, Recount, fits, room_of
-from .stored import Asks, Group, StoredPod
+from .stored import NAME, QUEUE, Asks, Group, Object, StoredPod
 
 
 def fitting(recount: Recount, queue: str) -> list[str]:
@@ -100,4 +102,18 @@ def _one_card_each(pods: list[StoredPod]) -> Asks:
         cards = pod.cards if pod.amount == 1 else pod.cards[:1]
         if pod.amount:
             found[cards] = found.get(cards, 0) + pod.amount
+    return found
+
+
+def asleep(recount: Recount, replica_sets: Iterable[Object]) -> list[str]:
+    """ReplicaSets whose next pod would fit its queue now, in words. Those that ask for one card."""
+    found = []
+    for thing in replica_sets:
+        spec, status = thing["spec"], thing.get("status") or {}
+        notes = spec["template"]["metadata"].get("annotations") or {}
+        queue, card = notes.get(QUEUE, ""), notes.get(NAME, "")
+        lacks = int(spec.get("replicas") or 0) - int(status.get("replicas") or 0)
+        if lacks > 0 and recount.quota.get(queue, {}).get(card) and recount.room((queue, card)) > 0:
+            name = thing["metadata"]["name"]
+            found.append(f"{name} lacks {lacks} pods in {queue}, and one would fit")
     return found

@@ -5,9 +5,12 @@ both take as long as that, and what was decided before it may be stored after it
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
+
+from ..history import changes
 
 MARGIN = 5.0
 """Seconds."""
@@ -76,3 +79,44 @@ class Lately(Generic[K, V]):
         rows = self._rows[key]
         first = next((n for n in range(len(rows) - 1, -1, -1) if rows[n][0] <= since), 0)
         return [value for _, value in rows[first:]]
+
+
+TAKING_OVER = 8.0
+"""Seconds from a Lease with a new holder until that one decides: it settles for 3 s, catches up,
+and looks at everybody who waits."""
+AFTER = 5.0
+"""Seconds after something went wrong, in which what it held up is made up for."""
+
+Span = tuple[float, float]
+
+
+class Calm:
+    """The time of a run less the spans in which something was wrong."""
+
+    def __init__(self, wrong: Iterable[Span] = ()) -> None:
+        """`wrong`: from when until when (monotonic)."""
+        self._wrong: list[Span] = []
+        for begin, end in sorted((begin, end + AFTER) for begin, end in wrong):
+            if self._wrong and begin <= self._wrong[-1][1]:
+                self._wrong[-1] = self._wrong[-1][0], max(end, self._wrong[-1][1])
+            else:
+                self._wrong.append((begin, end))
+
+    def seconds(self, begin: float, end: float) -> float:
+        """How much of this span was calm."""
+        wrong = sum(max(0.0, min(end, e) - max(begin, b)) for b, e in self._wrong)
+        return end - begin - wrong
+
+
+def without_a_leader(file: Path) -> Sequence[Span]:
+    """When nobody decided, by the Lease in a history."""
+    found: list[Span] = []
+    holder, renewed = "", 0.0
+    for change in changes(file, "lease"):
+        now = str(((change.object or {}).get("spec") or {}).get("holderIdentity") or "")
+        if change.key != "cardquota":
+            continue
+        if now != holder and (holder or found):
+            found.append((renewed, change.at + TAKING_OVER))
+        holder, renewed = now, change.at
+    return found

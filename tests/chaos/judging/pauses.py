@@ -1,7 +1,7 @@
 """How long nothing was let through although something would have fit."""
 
-from .calm import Calm
 from .fitting import fitting
+from .leeway import Calm
 from .recount import Recount
 
 IN_CALM = 10.0

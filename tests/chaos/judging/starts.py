@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from .calm import Calm
-from .leeway import Lately
+from .leeway import Calm, Lately
 from .recount import Recount
 
 SOON = 10.0

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..history import Change
-from .calm import Calm
 from .enqueues import Enqueues
-from .leeway import Lately, Leeway, Trouble
+from .leeway import Calm, Lately, Leeway, Trouble
 from .recount import Recount
 from .starts import Starts
 from .stored import Group, Place, StoredPod
-from .volcano_enqueues import VOTED, VolcanoEnqueues
+from .volcano_judge import VOTED, VolcanoEnqueues
 
 RESERVATION_TIMEOUT = 300.0
 """Seconds, where nothing else is set."""

@@ -11,13 +11,14 @@ from typing import Any, Self, cast
 
 from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder
-from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, OverdueReads, Reflector, watched_kinds
+from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, Reflector, watched_kinds
 from cardquota.cluster.writes import FencedWriter
 from cardquota.control.release import GateReleaser, Writers
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
+from harness.releasing import is_idle
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,6 @@ class MortalLeader:
         self.ledger = Ledger(DEFAULT_TABLE, at_once=AT_ONCE)
         self.writer = MortalWriter(client, death, after)
         notifier = ChangeNotifier()
-        OverdueReads(self.ledger, notifier)
         kinds = watched_kinds(self.ledger, notifier, lambda _: None)
         self._reflectors = [
             Reflector[Any](client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed
@@ -130,7 +130,7 @@ class MortalLeader:
     @property
     def idle(self) -> bool:
         """Whether nothing of it is under way."""
-        return self._releaser.idle
+        return is_idle(self._releaser)
 
     @property
     def failed(self) -> BaseException | None:

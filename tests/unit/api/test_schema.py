@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cardquota.api import QueueStatusSchema, SchemaError, WireModel, constrained, structural
-from cardquota.api.generate import RESOURCES
+from cardquota_dev.generate import RESOURCES
 
 Node = dict[str, Any]
 

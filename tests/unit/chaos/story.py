@@ -1,16 +1,51 @@
 """A history written by hand: what etcd would have told, change by change."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from chaos.clients.objects import NAMESPACE, A
+from chaos.clients.objects import NAMESPACE, A, B
 
 PodNotes = dict[str, str]
 
 
-class Story:
+_CARD = re.compile(r"\b[AB]\b")
+
+
+def with_cards(text: str) -> str:
+    """A text that names cards `A` and `B`, with their names."""
+    return _CARD.sub(lambda found: {"A": A, "B": B}[found[0]], text)
+
+
+def _value(word: str) -> Any:
+    if word.lstrip("-").isdigit():
+        return int(word)
+    if ":" in word:
+        pairs = (pair.split(":") for pair in word.split(","))
+        return {with_cards(cards): int(number) for cards, number in pairs}
+    return with_cards(word)
+
+
+class Teller:
+    """Tells a story by a text."""
+
+    def tell(self, text: str) -> Self:
+        """Steps, separated by `;`: one of its methods, and what it takes. `A` and `B` are
+        cards, `A|B` a choice, and `A:2,B:1` so many of each.
+        """
+        for step in text.split(";"):
+            verb, *words = step.split()
+            options = dict(word.split("=") for word in words if "=" in word)
+            getattr(self, verb)(
+                *(_value(word) for word in words if "=" not in word),
+                **{name: _value(word) for name, word in options.items()},
+            )
+        return self
+
+
+class Story(Teller):
     """Every step is one revision, half a second after the one before."""
 
     def __init__(self, folder: Path) -> None:
@@ -49,54 +84,74 @@ class Story:
 
     def group(
         self, name: str, minimum: int, reserving: int | None = None, *, queue: str = "q",
-        reserved_in: str = "", term: str = "t", uid: str = "",
+        reserved_in: str = "", uid: str = "",
     ) -> Self:  # fmt: skip
-        notes = {}
-        if reserving is not None:
-            found = {"term": term, "queue": reserved_in or queue, "cards": {A: reserving}}
-            notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes, "uid": uid or name}
-        return self.put(
-            "group", name, {"metadata": meta, "spec": {"queue": queue, "minMember": minimum}}
-        )
+        cards = None if reserving is None else {A: reserving}
+        return self._group(name, minimum, queue, uid, None, cards, reserved_in=reserved_in)
 
     def announces(
-        self, name: str, asks: Mapping[str, int], reserving: Mapping[str, int] | None = None,
-        *, minimum: int = 2, queue: str = "q",
-    ) -> Self:  # fmt: skip
-        """A group that says what it will ask for; `reserving`: as it is enqueued."""
-        notes = {"volcano.sh/card.request": json.dumps(asks)}
-        if reserving is not None:
-            found = {"term": "t", "queue": queue, "cards": reserving, "request": "mark"}
-            notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes, "uid": name}
-        spec = {"queue": queue, "minMember": minimum}
-        return self.put("group", name, {"metadata": meta, "spec": spec})
+        self, name: str, asks: Mapping[str, int], reserving: Mapping[str, int] | None = None
+    ) -> Self:
+        """A group of two that says what it will ask for; `reserving`: as it is enqueued."""
+        return self._group(name, 2, "q", "", asks, reserving, request="mark")
 
     def of_a_job(
-        self, name: str, phase: str, reserving: int | None = None, *, minimum: int = 2,
-        asks: Mapping[str, int] | None = None, counted: int = 2, queue: str = "q", uid: str = "",
+        self, name: str, phase: str, reserving: int | None = None, *,
+        asks: Mapping[str, int] | None = None, uid: str = "",
     ) -> Self:  # fmt: skip
-        """The group of a Job of Volcano, in one of its phases. It says what it `asks` for, or not;
-        `counted`: how many cards its minResources have. `reserving`: as we enqueue it.
+        """The group of a Job of Volcano of two cards, in one of its phases. It says what it `asks`
+        for, or not. `reserving`: as we enqueue it.
+        """
+        cards = None if reserving is None else {A: reserving}
+        return self._group(name, 2, "q", uid, asks, cards, request="mark", phase=phase)
+
+    def _group(
+        self, name: str, minimum: int, queue: str, uid: str, asks: Mapping[str, int] | None,
+        cards: Mapping[str, int] | None, *, reserved_in: str = "", request: str = "",
+        phase: str = "",
+    ) -> Self:  # fmt: skip
+        """`cards`: of its reservation; `request`: the mark of one that is enqueued; `phase`: of one
+        that is a Job's.
         """
         notes = {"volcano.sh/card.request": json.dumps(asks)} if asks else {}
-        if reserving is not None:
-            found = {"term": "t", "queue": queue, "cards": {A: reserving}, "request": "mark"}
+        if cards is not None:
+            found = {"term": "t", "queue": reserved_in or queue, "cards": cards}
+            found |= {"request": request} if request else {}
             notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {
-            "name": name, "namespace": NAMESPACE, "annotations": notes, "uid": uid or name,
-            "ownerReferences": [{"apiVersion": "batch.volcano.sh/v1alpha1", "name": "job"}],
-        }  # fmt: skip
-        least = {"nvidia.com/gpu": str(counted), "count/pods": str(minimum)}
-        spec = {"queue": queue, "minMember": minimum, "minResources": least}
-        return self.put("group", name, {"metadata": meta, "spec": spec, "status": {"phase": phase}})
+        meta: dict[str, Any] = {"name": name, "namespace": NAMESPACE, "uid": uid or name}
+        thing: dict[str, Any] = {
+            "metadata": {**meta, "annotations": notes},
+            "spec": {"queue": queue, "minMember": minimum},
+        }
+        if phase:
+            owner = {"apiVersion": "batch.volcano.sh/v1alpha1", "name": "job"}
+            thing["metadata"]["ownerReferences"] = [owner]
+            thing["spec"]["minResources"] = {"nvidia.com/gpu": "2", "count/pods": str(minimum)}
+            thing["status"] = {"phase": phase}
+        return self.put("group", name, thing)
 
     def job(self, name: str, reason: str = "") -> Self:
         """A Job of Volcano; `reason`: why it is in its phase."""
         meta = {"name": name, "namespace": NAMESPACE, "uid": name}
         state = {"phase": "Terminated" if reason else "Running", "reason": reason}
         return self.put("job", name, {"metadata": meta, "status": {"state": state}})
+
+    def gang(self, name: str, members: str, minimum: int, amount: int = 1) -> Self:
+        """A group, and a pod that waits for each letter."""
+        self.group(name, minimum)
+        for member in members:
+            self.waits(member, amount, group=name)
+        return self
+
+    def service(self, number: int) -> Self:
+        """A group that needs one pod, and has so many."""
+        self.group("service", 1)
+        for name in (f"s{n}" for n in range(number)):
+            self.waits(name, group="service").starts(name)
+        return self
+
+    def ungroup(self, name: str) -> Self:
+        return self.put("group", name, None)
 
     def pause(self, seconds: float) -> Self:
         """Nothing happens for so long."""
@@ -115,7 +170,6 @@ class Story:
         notes = {"scheduling.volcano.sh/queue-name": queue, "volcano.sh/card.name": cards}
         if group:
             del notes["scheduling.volcano.sh/queue-name"]  # it goes where its group goes
-        if group:
             notes["scheduling.k8s.io/group-name"] = group
         meta: dict[str, Any] = {
             "name": name, "namespace": NAMESPACE, "annotations": notes,
@@ -153,6 +207,18 @@ class Story:
         found = {**thing, "spec": {**thing["spec"], "nodeName": node}, "status": status}
         self._objects[name] = found
         return self.put("pod", name, found)
+
+    def lets(self, *names: str) -> Self:
+        """Each waits, and is let through."""
+        for name in names:
+            self.waits(name).opens(name)
+        return self
+
+    def starts(self, *names: str) -> Self:
+        """Each is let through, and runs."""
+        for name in names:
+            self.opens(name).runs(name)
+        return self
 
     def goes(self, name: str) -> Self:
         return self.put("pod", name, None)

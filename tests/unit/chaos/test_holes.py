@@ -4,18 +4,24 @@ Every scenario ends as the rules say without the breakage, and otherwise with it
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import SURGE, Policy
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import EnqueueAsk, EnqueueVotes
+from cardquota.quota import SURGE, Policy, Verdict
 from cardquota.quota.decisions import judge_create
+from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.ledger.groups import PodGroupState
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
+from fuzz.door.run import fuzz_door
 
 
 def waits(name: str, amount: int) -> PodBody:
@@ -95,7 +101,7 @@ def holders_stay() -> int:
         pod = a_pod(f"x{number}").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
         see(ledger, pod)
         ledger.pod_gone(pod.uid)
-    return ledger.held_cards.total("red", H200)
+    return ledger.held_cards.within("red", H200, "team").total
 
 
 @pytest.mark.parametrize(
@@ -118,3 +124,51 @@ def test_a_breakage_lets_through_what_must_wait(scenario: Callable[[], int]) -> 
         BREAKAGES[scenario.__name__.replace("_", "-")].apply(breaker)
         assert scenario()
         assert breaker.broke.keys() == set(breaker.labels)
+
+
+# --- votes (V3): without them Volcano makes pods that only wait -------------------------------
+
+
+class NobodyElse:
+    async def ask(self, ask: EnqueueAsk) -> Vote:
+        raise AssertionError(ask)
+
+
+def _nothing(group: PodGroupState, verdict: Verdict) -> None: ...
+
+
+async def vote_on_what_has_no_room() -> Vote:
+    group = a_group("train").in_queue("red").of(2).asking({H200: 2})
+    ledger = a_ledger(
+        a_node("a").with_cards(H200, 8),
+        a_queue("red").with_quota({H200: 1}),
+        group,
+        enqueues=False,
+    )
+    nobody: Any = NobodyElse()
+    votes = EnqueueVotes(ledger, ChangeNotifier(), nobody, lambda: True, _nothing)
+    votes.begin("term")
+    return await votes.vote(EnqueueAsk("team", "train"))
+
+
+async def test_without_the_look_at_what_is_reserved_everybody_is_permitted() -> None:
+    assert await vote_on_what_has_no_room() is Vote.REJECT
+    with Breaker() as breaker:
+        BREAKAGES["volcano-vote-unreserved"].apply(breaker)
+        assert await vote_on_what_has_no_room() is Vote.PERMIT
+        assert breaker.broke.keys() == set(breaker.labels)
+
+
+# --- card memory --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["uncharged-binding", "unsettled-binding", "kinds-meet", "broken-card"]
+)
+async def test_without_it_the_fuzz_of_the_door_finds_something_at_once(name: str) -> None:
+    """A run of chaos may need minutes. Of `unnamed-pod` only a run can tell."""
+    with Breaker() as breaker:
+        BREAKAGES[name].apply(breaker)
+        found = await fuzz_door(600, 1, large=0.0, timed=False)
+        assert set(breaker.broke) == set(breaker.labels)
+    assert found.counted["drift"], found.text()

@@ -1,15 +1,14 @@
 """What is kept of a run is judged again as it was."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from chaos import kept, replay
+from chaos import replay
 from chaos.clients.objects import A
 from chaos.judging.denials import Denial
 from chaos.judging.leeway import Trouble
-from chaos.kept import Beside, copied, judged, write
+from chaos.report import Beside, copied, judged, write
 
 from .story import Story
 
@@ -30,7 +29,7 @@ def test_faults_and_denials_are_kept_beside_the_history(story: Story, tmp_path: 
     write(tmp_path, beside)
     report = judged(tmp_path)
     assert report.findings == [f"denied wrongly: 1 of {('q', A)}: {denial.text}"]
-    assert (report.seed, report.kills, report.happened) == (7, 1, happened)
+    assert (report.run.seed, report.run.kills, report.run.happened) == (7, 1, happened)
     assert judged(copied(tmp_path, _empty(tmp_path))).findings == report.findings
 
 
@@ -56,11 +55,6 @@ def test_it_ends_as_the_run_would(
     write(tmp_path, Beside(seed=5, breakage=breakage))
     assert replay.main(tmp_path) == code
     assert "q holds 5 of" in capsys.readouterr().out
-
-
-def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
-    write(tmp_path, Beside(seed=3, tally={"kills": 2}))
-    assert json.loads((tmp_path / kept.BESIDE).read_text())["tally"] == {"kills": 2}
 
 
 def _empty(folder: Path) -> Path:

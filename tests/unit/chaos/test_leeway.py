@@ -1,55 +1,49 @@
 """How old a view may be, and what was so at any time since."""
 
+import pytest
+
 from chaos.judging.leeway import BEHIND, MARGIN, Lately, Leeway, Trouble
 
-
-def test_views_are_a_moment_old() -> None:
-    assert Leeway().since(100.0) == 100.0 - MARGIN
-
-
-def test_in_trouble_and_just_after_it_they_are_as_old_as_that() -> None:
-    leeway = Leeway([Trouble(50.0, 60.0)])
-    assert leeway.since(50.0) == 50.0 - MARGIN
-    assert leeway.since(55.0) == 50.0 - MARGIN
-    assert leeway.since(60.0 + MARGIN - 1) == 50.0 - MARGIN
-    assert leeway.since(60.0 + MARGIN) == 60.0
+ONE = Trouble(50.0, 60.0)
+AWAY = Trouble(50.0, 60.0, behind=BEHIND)
+NEXT = Trouble(70.0, 90.0, old=False)
 
 
-def test_where_the_api_server_was_away_they_may_be_for_longer() -> None:
-    leeway = Leeway([Trouble(50.0, 60.0, behind=BEHIND)])
-    assert leeway.since(60.0 + BEHIND + MARGIN - 1) == 50.0 - MARGIN
-    assert leeway.since(60.0 + BEHIND + MARGIN) == 60.0 + BEHIND
-
-
-def test_what_follows_another_trouble_is_another_one() -> None:
-    """Who decides was told everything in between."""
-    leeway = Leeway([Trouble(62.0, 70.0), Trouble(50.0, 60.0), Trouble(71.0, 80.0)])
-    assert leeway.since(64.0) == 50.0 - MARGIN
-    assert leeway.since(66.0) == 62.0 - MARGIN
-    assert leeway.since(76.0) == 71.0 - MARGIN
-
-
-def test_what_begins_before_everybody_has_caught_up_prolongs_it() -> None:
-    first, second = Trouble(50.0, 60.0, behind=BEHIND), Trouble(70.0, 90.0, old=False)
-    leeway = Leeway([first, second, Trouble(91.0, 95.0)])
-    assert leeway.since(89.0) == 50.0 - MARGIN
-    assert leeway.since(98.0) == 91.0 - MARGIN
-
-
-def test_a_leader_that_has_just_caught_up_is_not_behind_since_before() -> None:
-    first = Trouble(50.0, 60.0, behind=BEHIND)
-    leeway = Leeway([first, Trouble(70.0, 90.0, anew=True)])
-    assert leeway.since(75.0) == 50.0 - MARGIN
-    assert leeway.since(89.0) == 70.0 - MARGIN
+@pytest.mark.parametrize(
+    ("troubles", "at", "since"),
+    [
+        # Views are a moment old. In trouble, and just after it, they are as old as that.
+        ([], 100.0, 100.0),
+        ([ONE], 50.0, 50.0),
+        ([ONE], 55.0, 50.0),
+        ([ONE], 60.0 + MARGIN - 1, 50.0),
+        ([ONE], 60.0 + MARGIN, 60.0 + MARGIN),
+        # Where the API server was away they may be for longer.
+        ([AWAY], 60.0 + BEHIND + MARGIN - 1, 50.0),
+        ([AWAY], 60.0 + BEHIND + MARGIN, 60.0 + BEHIND + MARGIN),
+        # What follows another trouble is another one: who decides was told all in between.
+        *(
+            ([Trouble(62.0, 70.0), ONE, Trouble(71.0, 80.0)], at, since)
+            for at, since in ((64.0, 50.0), (66.0, 62.0), (76.0, 71.0))
+        ),
+        # What begins before everybody has caught up prolongs it.
+        ([AWAY, NEXT, Trouble(91.0, 95.0)], 89.0, 50.0),
+        ([AWAY, NEXT, Trouble(91.0, 95.0)], 98.0, 91.0),
+        # A leader that has just caught up is not behind since before.
+        ([AWAY, Trouble(70.0, 90.0, anew=True)], 75.0, 50.0),
+        ([AWAY, Trouble(70.0, 90.0, anew=True)], 89.0, 70.0),
+    ],
+)
+def test_how_old_what_is_decided_by_may_be(
+    troubles: list[Trouble], at: float, since: float
+) -> None:
+    assert Leeway(troubles).since(at) == since - MARGIN
 
 
 def test_all_that_it_was_since_then() -> None:
     lately = Lately[str, int]()
-    assert lately.values("a", 0.0) == []
     for at, value in ((1.0, 3), (2.0, 3), (4.0, 5), (6.0, 1)):
         lately.note("a", at, value)
-    assert lately.values("a", 0.0) == [3, 5, 1]
-    assert lately.values("a", 3.0) == [3, 5, 1]
-    assert lately.values("a", 4.0) == [5, 1]
-    assert lately.values("a", 9.0) == [1]
+    since = [lately.values("a", at) for at in (0.0, 3.0, 4.0, 9.0)]
+    assert since == [[3, 5, 1], [3, 5, 1], [5, 1], [1]]
     assert lately.values("b", 9.0) == []

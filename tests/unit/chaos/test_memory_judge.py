@@ -1,6 +1,6 @@
 """What must never be of card memory, each shown by a history that has it, and one that has not."""
 
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -17,153 +17,156 @@ from chaos.judging.leeway import Trouble
 from chaos.judging.memory_agreement import differences, waiting
 from chaos.judging.memory_judge import MemoryJudge
 
-TWO = Cards(2, 32_000)
+from .story import Teller
+
+NODE = "both-0"
 
 
-class MemoryStory:
-    """Every step is one change, a second after the one before."""
+class MemoryStory(Teller):
+    """Every step is one change of a node of two cards, or of a pod, a second after the last."""
 
     def __init__(self, *troubles: Trouble) -> None:
         self.judge = MemoryJudge(troubles)
         self.now = 0.0
         self.found: list[str] = []
 
-    def put(self, kind: str, key: str, thing: dict[str, Any] | None) -> "MemoryStory":
+    def put(self, kind: str, key: str, thing: dict[str, Any] | None) -> Self:
         self.now += 1
         thing = slim(thing) if thing else None
         self.found += self.judge.after(Change(int(self.now), self.now, kind, key, 1, thing))
         return self
 
-    def node(self, name: str = "both-0", cards: Cards = TWO, listed: str = "") -> "MemoryStory":
-        body = sharing_node(name, cards)
-        body["metadata"]["annotations"] |= broken(listed)["metadata"]["annotations"]
-        return self.put("node", name, body)
+    def node(self, memory: int = 32_000, number: int = 2, notes: object = "") -> Self:
+        body = sharing_node(NODE, Cards(number, memory))
+        body["metadata"]["annotations"] |= broken(str(notes))["metadata"]["annotations"]
+        return self.put("node", NODE, body)
+
+    def lists(self, text: int) -> Self:
+        """A ConfigMap of its broken cards."""
+        return self.put("list", list_name(NODE), broken_list(NODE, str(text)))
 
     def holds(
-        self, name: str, memory: int, card: str | None = "0", node: str = "both-0", **more: Any
-    ) -> "MemoryStory":
+        self,
+        name: str,
+        memory: int,
+        card: object = 0,
+        *,
+        of_pod: int = 0,
+        uid: str = "",
+        phase: str = "Running",
+    ) -> Self:
+        """`card`: as it is written on it; `-`: nothing is."""
         body = memory_pod(name, "x", memory)
-        body["metadata"]["uid"] = more.get("uid", name)
-        body["spec"]["nodeName"] = node
-        notes = {"ALIYUN_COM_GPU_MEM_IDX": card, "ALIYUN_COM_GPU_MEM_POD": str(memory)}
-        notes["ALIYUN_COM_GPU_MEM_POD"] = more.get("of_pod", notes["ALIYUN_COM_GPU_MEM_POD"])
-        body["metadata"]["annotations"] = {k: v for k, v in notes.items() if v is not None}
-        body["status"] = {"phase": more.get("phase", "Running")}
+        body["metadata"]["uid"] = uid or name
+        body["spec"]["nodeName"] = NODE
+        notes = {"ALIYUN_COM_GPU_MEM_POD": str(of_pod or memory)}
+        if card != "-":
+            notes["ALIYUN_COM_GPU_MEM_IDX"] = str(card)
+        body["metadata"]["annotations"], body["status"] = notes, {"phase": phase}
         return self.put("pod", name, body)
 
-    def holds_cards(self, name: str, node: str = "both-0") -> "MemoryStory":
+    def holds_cards(self, name: str) -> Self:
         limits = {"limits": {"nvidia.com/gpu": "1"}}
-        spec = {"nodeName": node, "containers": [{"resources": limits}]}
+        spec = {"nodeName": NODE, "containers": [{"resources": limits}]}
         return self.put("pod", name, {"metadata": {"name": name, "uid": name}, "spec": spec})
 
-    def waits(self, name: str, memory: int) -> "MemoryStory":
+    def waits(self, name: str, memory: int) -> Self:
         return self.put("pod", name, memory_pod(name, "x", memory))
 
-    def later(self, seconds: float) -> "MemoryStory":
+    def gone(self, kind: str, key: str) -> Self:
+        return self.put(kind, key, None)
+
+    def later(self, seconds: float) -> Self:
         self.now += seconds
         return self
 
 
-def test_cards_are_filled_and_not_more() -> None:
-    story = MemoryStory().node().holds("a", 16_000).holds("b", 16_000, "1")
-    assert story.found == []
-    assert story.judge.seen["memory pods bound"] == 2
-    story.holds("c", 1)
-    assert story.found == [
-        "c on both-0: card 0 has 16000 and holds 16001 and 0 of unknown cards",
-        "c on both-0: the node offers 32000 in all and holds 32001",
-    ]
-
-
-@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_who_has_ended_holds_nothing(phase: str) -> None:
-    story = MemoryStory().node().holds("a", 16_000).holds("a", 16_000, phase=phase)
-    assert story.holds("b", 16_000).found == []
-
-
-def test_who_is_gone_holds_nothing() -> None:
-    story = MemoryStory().node().holds("a", 16_000).put("pod", "a", None)
-    assert story.holds("b", 16_000).found == []
-
-
-@pytest.mark.parametrize(("card", "of_pod"), [(None, "1"), ("2", "1"), ("x", "1"), ("0", "2")])
-def test_nobody_is_without_a_card(card: str | None, of_pod: str) -> None:
-    (found,) = MemoryStory().node().holds("a", 1, card, of_pod=of_pod).found
-    assert "has no card there" in found
-
-
-def test_nobody_is_on_a_node_that_is_not_there() -> None:
-    story = MemoryStory().node().put("node", "both-0", None)
-    assert story.holds("a", 1).found == []  # it was there a moment ago
-    (found,) = story.later(10).holds("b", 1).found
-    assert "has no card there" in found
-
-
-def test_nobody_gets_another_card() -> None:
-    story = MemoryStory().node().holds("a", 1, "0").holds("a", 1, "1")
-    assert story.found == ["a had card 0 and has card 1 now"]
-
-
-def test_another_pod_of_that_name_is_another_pod() -> None:
-    assert MemoryStory().node().holds("a", 1, "0").holds("a", 1, "1", uid="z").found == []
-
-
-def test_kinds_never_meet() -> None:
-    story = MemoryStory().node().holds_cards("w")
-    assert story.found == []
-    story.holds("a", 1)
-    assert story.found == ["a on both-0: ['w'] hold cards and ['a'] hold memory"]
-    story = MemoryStory().node().holds("a", 1).holds_cards("w")
-    assert len(story.found) == 1
-
-
-def test_what_shrinks_takes_nothing_from_anybody_and_takes_nobody() -> None:
-    story = MemoryStory().node().holds("a", 16_000).node(cards=Cards(2, 24_000))
-    assert story.holds("b", 12_000, "1").found == []
-    (found,) = story.later(10).node().later(10).holds("c", 1).found
-    assert "card 0 has 16000 and holds 16001" in found
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        ("holds a 16000; holds b 16000 1", []),
+        (
+            "holds a 16000; holds b 16000 1; holds c 1",
+            [
+                "c on both-0: card 0 has 16000 and holds 16001 and 0 of unknown cards",
+                "c on both-0: the node offers 32000 in all and holds 32001",
+            ],
+        ),
+        # Who has ended, or is gone, holds nothing.
+        ("holds a 16000; holds a 16000 phase=Succeeded; holds b 16000", []),
+        ("holds a 16000; holds a 16000 phase=Failed; holds b 16000", []),
+        ("holds a 16000; gone pod a; holds b 16000", []),
+        # Nobody is without a card, or on a node that is not there, but for a moment.
+        *(
+            (f"holds a 1 {card} of_pod={of}", [f"a on both-0: it has no card there: {said}"])
+            for card, of, said in (
+                ("-", 1, "its card is <None>, <1> of <1>"),
+                ("2", 1, "its card is <2>, <1> of <1>"),
+                ("x", 1, "its card is <x>, <1> of <1>"),
+                ("0", 2, "its card is <0>, <2> of <1>"),
+            )
+        ),
+        ("gone node both-0; holds a 1", []),
+        (
+            "gone node both-0; later 10; holds b 1",
+            ["b on both-0: it has no card there: its card is <0>, <1> of <1>"],
+        ),
+        # Nobody gets another card, but another pod of its name.
+        ("holds a 1 0; holds a 1 1", ["a had card 0 and has card 1 now"]),
+        ("holds a 1 0; holds a 1 1 uid=z", []),
+        ("holds_cards w", []),
+        (
+            "holds_cards w; holds a 1",
+            ["a on both-0: ['w'] hold cards and ['a'] hold memory"],
+        ),
+        (
+            "holds a 1; holds_cards w",
+            ["w on both-0: ['w'] hold cards and ['a'] hold memory"],
+        ),
+        # What shrinks takes nothing from anybody, and takes nobody.
+        ("holds a 16000; node 24000; holds b 12000 1", []),
+        (
+            "holds a 16000; later 10; holds c 1",
+            ["c on both-0: card 0 has 16000 and holds 16001 and 0 of unknown cards"],
+        ),
+        # A broken card is given to nobody. A list that cannot be read says nothing.
+        ("lists 0; later 10; holds a 1 1; holds b 1 0", ["b on both-0: card 0 is broken"]),
+        (
+            "node notes=0; later 10; holds a 1 1; holds b 1 0",
+            ["b on both-0: card 0 is broken"],
+        ),
+        *((f"node notes={text}; later 10; holds a 1", []) for text in ("0,", "2", "GPU-0", "1,,0")),
+    ],
+)
+def test_what_is_found(steps: str, found: list[str]) -> None:
+    assert MemoryStory().tell(f"node; {steps}").found == found
 
 
 def test_a_view_may_be_as_old_as_its_trouble() -> None:
     for troubles in ((), (Trouble(3, 30),)):
-        story = MemoryStory(*troubles).node().node(cards=Cards(2, 16_000)).later(20)
-        assert bool(story.holds("a", 16_000).found) is (not troubles)
-
-
-@pytest.mark.parametrize("noted", [True, False])
-def test_a_broken_card_is_given_to_nobody(noted: bool) -> None:
-    story = MemoryStory().node(listed="0" if noted else "")
-    if not noted:
-        name = list_name("both-0")
-        story.put("list", name, broken_list("both-0", "0"))
-    assert story.later(10).holds("a", 1, "1").found == []
-    assert story.holds("b", 1, "0").found == ["b on both-0: card 0 is broken"]
-
-
-@pytest.mark.parametrize("text", ["0,", "0, 1", "2", "GPU-0", ""])
-def test_a_list_that_cannot_be_read_says_nothing(text: str) -> None:
-    assert MemoryStory().node(listed=text).later(10).holds("a", 1).found == []
+        story = MemoryStory(*troubles).tell("node; node 16000; later 20; holds a 16000")
+        assert bool(story.found) is (not troubles)
+        assert story.judge.seen["memory pods bound"] == 1
 
 
 def test_who_waits_though_a_card_has_room() -> None:
-    count = MemoryStory().node().holds("a", 9_000).holds("b", 9_000, "1").waits("c", 8_000)
-    assert waiting(count.judge.count) == []
-    found = waiting(count.waits("d", 7_000).judge.count)
+    story = MemoryStory().tell("node; holds a 9000; holds b 9000 1; waits c 8000")
+    assert waiting(story.judge.count) == []
+    found = waiting(story.waits("d", 7_000).judge.count)
     assert found == ["d waits for 7000 of card memory, and would fit on both-0"]
-    assert waiting(count.holds_cards("w").judge.count) == []
+    assert waiting(story.holds_cards("w").judge.count) == []
 
 
 def row(used: int, *unknown: str) -> dict[str, Any]:
     cards = [{"total": 16_000, "used": used}, {"total": 16_000, "used": 0}]
-    return {"name": "both-0", "cards": cards, "unknown": [{"name": name} for name in unknown]}
+    return {"name": NODE, "cards": cards, "unknown": [{"name": name} for name in unknown]}
 
 
 def test_what_a_replica_says_of_each_card_is_what_the_count_says() -> None:
-    story = MemoryStory().node().holds("a", 9_000)
+    story = MemoryStory().tell("node; holds a 9000")
     count = story.judge.count
     assert differences("it", {"nodes": [row(9_000)]}, count) == []
-    assert len(differences("it", {"nodes": [row(8_000)]}, count)) == 1
-    assert len(differences("it", {"nodes": []}, count)) == 1
-    assert len(differences("it", {"nodes": [row(9_000, "b")]}, count)) == 1
-    story.node(cards=Cards(3, 48_000)).holds("c", 1, "2").node()
+    for wrong in ([row(8_000)], [], [row(9_000, "b")]):
+        assert len(differences("it", {"nodes": wrong}, count)) == 1
+    story.tell("node 48000 3; holds c 1 2; node")
     assert differences("it", {"nodes": [row(9_000, "c")]}, count) == []

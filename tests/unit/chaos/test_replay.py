@@ -1,4 +1,4 @@
-"""The replay finds what was planted, and nothing where nothing was."""
+"""What stories do not tell: when a change was, what excuses it, what is missing, and denials."""
 
 from pathlib import Path
 
@@ -7,7 +7,10 @@ import pytest
 from chaos.clients.objects import A, B
 from chaos.history import HistoryError
 from chaos.judging.denials import Denial
-from chaos.judging.leeway import Trouble
+from chaos.judging.fitting import may_stay
+from chaos.judging.leeway import AFTER, TAKING_OVER, Calm, Trouble, without_a_leader
+from chaos.judging.pauses import IN_CALM
+from chaos.judging.starts import SOON
 from chaos.replay import Replay, replay
 
 from .story import Story
@@ -15,52 +18,16 @@ from .story import Story
 
 @pytest.fixture
 def story(tmp_path: Path) -> Story:
-    return Story(tmp_path).queue("q", {A: 3, B: 2})
+    return Story(tmp_path).tell("queue q A:3,B:2")
 
 
-def found(story: Story) -> list[str]:
-    return [violation.what for violation in replay(story.file).violations]
-
-
-def test_pods_that_take_turns_are_no_violation(story: Story) -> None:
-    story.waits("a", 2).waits("b", 2).opens("a").runs("a").runs("a", phase="Succeeded")
-    story.opens("b").runs("b").goes("a").goes("b")
-    assert found(story) == []
-
-
-def test_one_card_too_many_is_found_at_its_revision(story: Story) -> None:
-    story.waits("a", 2).waits("b", 2).opens("a").runs("a").opens("b")
-    violations = replay(story.file).violations
-    assert [violation.what for violation in violations] == [f"q holds 4 of {A}, quota 3"]
-    assert violations[0].revision == story.revision
-
-
-def test_an_excess_is_told_once_and_again_when_it_grows(story: Story) -> None:
-    for name in "abcde":
-        story.waits(name).opens(name)
-    story.runs("a").runs("b")
-    assert found(story) == [f"q holds 4 of {A}, quota 3", f"q holds 5 of {A}, quota 3"]
-
-
-def test_a_terminating_pod_counts_until_it_is_gone(story: Story) -> None:
-    story.waits("a", 3).opens("a").runs("a").waits("b").opens("b").goes("a")
-    assert found(story) == [f"q holds 4 of {A}, quota 3"]
-
-
-def test_a_lowered_quota_is_no_violation_but_taking_more_is(story: Story) -> None:
-    story.waits("a", 3).opens("a").queue("q", {A: 1})
-    assert found(story) == []
-    story.pause(6).waits("b").opens("b")
-    assert found(story) == [f"q holds 4 of {A}, quota 1"]
-
-
-def test_who_decided_just_before_a_quota_was_lowered_did_nothing_wrong(story: Story) -> None:
-    story.waits("a", 2).opens("a").waits("b").queue("q", {A: 1}).opens("b")
-    assert found(story) == []
+def test_a_violation_has_its_revision(story: Story) -> None:
+    (found,) = replay(story.tell("waits a 4; opens a").file).violations
+    assert (found.revision, found.at) == (story.revision, story.now)
 
 
 def test_nor_did_who_was_in_trouble_since_then(story: Story) -> None:
-    story.waits("a", 2).opens("a").waits("b").queue("q", {A: 1}).pause(20).opens("b")
+    story.tell("waits a 2; opens a; waits b; queue q A:1; pause 20; opens b")
     first = Trouble(story.now - 19, story.now - 15, behind=5)
     second = Trouble(story.now - 11, story.now - 1, old=False)
     assert replay(story.file, troubles=[first, second]).violations == []
@@ -69,164 +36,118 @@ def test_nor_did_who_was_in_trouble_since_then(story: Story) -> None:
 
 
 def test_troubles_one_after_the_other_excuse_no_more_than_the_last_one(story: Story) -> None:
-    story.waits("a", 2).opens("a").waits("b").queue("q", {A: 2})
-    begun = story.now
-    story.pause(180).opens("b")
+    begun = story.tell("waits a 2; opens a; waits b; queue q A:2").now
+    story.tell("pause 180; opens b")
     troubles = [Trouble(begun + 12 * n, begun + 12 * n + 9) for n in range(16)]
     found = [one.what for one in replay(story.file, troubles=troubles).violations]
     assert found == [f"q holds 3 of {A}, quota 2"]
 
 
-def test_a_charge_that_is_not_what_the_pod_asks_for(story: Story) -> None:
-    story.waits("a", 3).opens("a", amount=1)
-    assert found(story)[0].startswith("a is charged")
-
-
-def test_what_is_really_used_counts_whatever_is_written(story: Story) -> None:
-    story.waits("a", 3).opens("a", amount=1).waits("b").opens("b")
-    assert f"q holds 4 of {A}, quota 3" in found(story)
-
-
-def test_a_charge_for_a_card_that_the_pod_does_not_name(story: Story) -> None:
-    story.waits("a", cards=A).opens("a", card=B)
-    assert "asks for 1 of" in found(story)[0]
-
-
-def test_a_charge_to_another_queue(story: Story) -> None:
-    story.queue("other", {A: 5}).waits("a").opens("a", queue="other")
-    assert found(story) == ["a is charged to other, not q"]
-
-
-def test_a_pod_on_another_card_than_it_is_charged_for(story: Story) -> None:
-    story.waits("a", cards=f"{A}|{B}").opens("a", card=A).runs("a", node="chaos-1")
-    assert found(story) == [f"a runs on {B} and is charged {{'{A}': 1}}"]
-
-
-def test_a_gate_that_opened_without_a_decision(story: Story) -> None:
-    story.waits("a").opens_by_itself("a")
-    assert found(story) == ["a is let through and bears no decision"]
-
-
-def test_another_pod_under_the_name_is_another_pod(story: Story) -> None:
-    story.waits("a", 3).opens("a").goes("a").waits("a", 1).waits("b", 2).opens("b").opens("a")
-    assert found(story) == []
-
-
-def test_a_gang_without_a_reservation(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").opens("a")
-    assert found(story) == ["a is let through, and nothing is reserved for its gang"]
-
-
-def test_a_gang_with_one(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g")
-    story.group("g", 2, reserving=2).opens("a").opens("b").runs("a").runs("b").group("g", 2)
-    story.waits("more", group="g").opens("more")
-    assert found(story) == []
-
-
-def test_what_is_reserved_may_not_be_given_to_others(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
-    story.opens("a").waits("x", 2).opens("x")
-    assert found(story) == [f"q holds and reserves 4 of {A}, quota 3"]
-
-
-def test_what_is_reserved_must_fit(story: Story) -> None:
-    story.waits("x", 2).opens("x").group("g", 2)
-    story.waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
-    assert found(story) == [f"q holds and reserves 4 of {A}, quota 3"]
-
-
-def test_a_reservation_of_more_than_the_members_can_hold_there(story: Story) -> None:
-    """What they hold in another queue was never judged in this one, be there room or not."""
-    story.queue("own", {A: 4}).group("g", 2, queue="own")
-    story.waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2, queue="own")
-    story.opens("a", queue="own").opens("b", queue="own").group("g", 2, queue="own")
-    story.group("g", 3).waits("c", 0, group="g")
-    assert found(story) == []
-    story.group("g", 3, reserving=2)
-    assert found(story) == [f"chaos/g reserves 2 of {A} in q; its members can hold 0"]
-
-
-def test_a_reservation_that_stands_is_judged_once(story: Story) -> None:
-    """What its members do afterwards is for others to judge."""
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
-    story.opens("a").goes("b").pause(10).group("g", 3, reserving=2)
-    assert found(story) == []
-
-
-def test_members_that_were_there_a_moment_ago_count(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").goes("b")
-    assert found(story.group("g", 2, reserving=2)) == []
-
-
-def test_a_reservation_in_another_queue_than_the_groups(story: Story) -> None:
-    story.queue("other", {A: 5}).group("g", 2).waits("a", group="g").waits("b", group="g")
-    story.group("g", 2, reserving=2, reserved_in="other")
-    assert found(story)[0] == "chaos/g of q reserves in other"
-
-
-def test_a_reservation_that_grows(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").waits("c", group="g")
-    story.group("g", 2, reserving=2).group("g", 2, reserving=3)
-    assert found(story) == [f"the reservation of chaos/g grows to 3 of {A}"]
-
-
-def test_another_group_under_the_name_reserves_anew(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").waits("c", group="g")
-    story.group("g", 2, reserving=2).put("group", "g", None).group("g", 3, uid="another")
-    assert found(story.group("g", 3, reserving=3, uid="another")) == []
-
-
-def test_a_member_goes_where_its_group_is_or_was_a_moment_ago(story: Story) -> None:
-    story.queue("other", {A: 5}).group("g", 1).waits("a", group="g").waits("b", group="g")
-    story.group("g", 1, queue="other").opens("a").pause(6).opens("b")
-    assert found(story) == ["b is charged to q, not other"]
-
-
-def test_a_gang_that_lost_a_member_needs_a_reservation_for_the_next(story: Story) -> None:
-    story.group("g", 2).waits("a", group="g").waits("b", group="g").group("g", 2, reserving=2)
-    story.opens("a").opens("b").runs("a").runs("b").group("g", 2).goes("b")
-    story.waits("c", group="g").opens("c")  # decided before `b` was seen to go
-    assert found(story) == []
-    story.goes("c").waits("d", group="g").pause(6).opens("d")
-    assert found(story) == ["d is let through, and nothing is reserved for its gang"]
-
-
-def test_a_missing_change_makes_the_run_say_nothing(story: Story) -> None:
-    story.waits("a").opens("a").lose_last().runs("a")
-    with pytest.raises(HistoryError, match="follows"):
-        replay(story.file)
-
-
-def test_a_missing_first_change_does_too(story: Story) -> None:
-    story.waits("a").lose_last().opens("a")
-    with pytest.raises(HistoryError, match="follows 0"):
-        replay(story.file)
-
-
-def test_a_missing_change_before_a_deletion_does_too(story: Story) -> None:
-    """The one that was over the quota, perhaps."""
-    story.waits("a", 3).opens("a").waits("b", 3).opens("b").lose_last().goes("b")
-    with pytest.raises(HistoryError, match="was deleted in version 2, which follows 1"):
-        replay(story.file)
-
-
-def test_a_pod_that_was_never_told_of_does_too(story: Story) -> None:
-    story.waits("a").lose_last().goes("a")
-    with pytest.raises(HistoryError, match="was deleted in version 1, which follows 0"):
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("waits a; opens a", "runs a", "follows"),
+        ("waits a", "opens a", "follows 0"),
+        # The one that was over the quota, perhaps.
+        ("waits b 3; opens b", "goes b", "was deleted in version 2, which follows 1"),
+        ("waits a", "goes a", "was deleted in version 1, which follows 0"),
+    ],
+)
+def test_a_missing_change_makes_the_run_say_nothing(
+    story: Story, before: str, after: str, why: str
+) -> None:
+    story.tell(before).lose_last().tell(after)
+    with pytest.raises(HistoryError, match=why):
         replay(story.file)
 
 
 def test_counts_and_the_longest_pause(story: Story) -> None:
-    story.waits("a", 3).opens("a").waits("b").goes("a")
-    since = story.now
+    since = story.tell("waits a 3; opens a; waits b; goes a").now
     for number in range(6):
         story.put("lease", "cardquota", {"metadata": {"name": str(number)}})
-    story.opens("b")
-    seen = replay(story.file)
+    seen = replay(story.tell("opens b").file)
     assert seen.pause == story.now - since
     assert seen.counts["releases"] == 2
     assert seen.counts["pods created gated"] == 2
+
+
+def test_groups_that_are_enqueued_are_counted(story: Story) -> None:
+    story.tell("service 3; announces g A:2; announces g A:2 A:2; pause 20; of_a_job j Pending")
+    story.tell("of_a_job j Pending 2 asks=A:2; of_a_job j Inqueue 2 asks=A:2")
+    counts = replay(story.file, volcano=True).counts
+    assert counts["groups enqueued over what is elastic"] == 2
+    assert counts["groups enqueued by Volcano, and judged"] == 1
+
+
+def test_a_group_that_could_be_enqueued_for_long_is_a_pause(story: Story) -> None:
+    story.announces("g", {A: 2}).pause(IN_CALM + 1).announces("g", {A: 2}, {A: 2})
+    (pause,) = replay(story.file).too_long
+    assert pause.startswith("nothing of q was let through for 11.5 s")
+
+
+def test_what_may_stay_reserved(story: Story) -> None:
+    """Pods are still to come, or wait for what is elastic: else it is left over."""
+
+    def stays(text: str) -> bool:
+        recount = replay(story.tell(text).file).recount
+        return may_stay(recount, recount.groups["chaos/g"])
+
+    assert not stays("service 2; announces g A:2 A:2")
+    assert stays("waits a group=g")
+    assert stays("waits b group=g")
+    assert not stays("goes s1")
+
+
+def test_elastic_are_those_that_were_bound_last(story: Story) -> None:
+    story.tell("service 2; waits b 2 B group=service; opens b B; runs b chaos-1")
+    assert replay(story.file).recount.elastic("q") == {A: 1, B: 2}
+    assert replay(story.goes("s0").file).recount.elastic("q") == {B: 2}
+
+
+# --- gangs that are late ------------------------------------------------------------------------
+
+
+def started(story: Story, *wrong: tuple[float, float], timeout: float = 300.0) -> list[str]:
+    seen = replay(story.file, wrong_times=wrong, reservation_timeout=timeout)
+    return [one.what for one in seen.violations]
+
+
+def test_e8_one_that_lost_its_reservation_when_its_time_was_over(story: Story) -> None:
+    """What was let through stays. Given back before that, or not at all, is no excuse."""
+    story.tell("gang g abc 3; group g 3 reserving=3; starts a; pause 8; group g 3; pause 60")
+    story.tell("queue other A:8")
+    assert started(story, timeout=6) == []
+    missing = ["chaos/g was started with 1 of 3"]
+    assert started(story, timeout=20) == started(story) == missing
+
+
+def test_what_was_wrong_meanwhile_is_no_part_of_the_time_that_it_has(story: Story) -> None:
+    begun = story.tell("gang g abc 3; group g 3 reserving=3; opens a; opens b").now
+    story.pause(40).opens("c")
+    assert started(story, (begun, story.now - AFTER)) == []
+    assert len(started(story, (begun, story.now - AFTER - SOON - 1))) == 1
+
+
+def test_nor_is_a_time_without_a_leader(story: Story) -> None:
+    def lease(holder: str | None) -> float:
+        story.put("lease", "cardquota", {"metadata": {}, "spec": {"holderIdentity": holder}})
+        return story.now
+
+    story.tell("gang g abc 3; group g 3 reserving=3")
+    renewed = lease("cardquota-0_a")
+    story.tell("opens a; opens b; pause 30")
+    lease(None)
+    taken = lease("cardquota-1_b")
+    story.pause(TAKING_OVER).opens("c")
+    assert started(story) == []
+    spans = without_a_leader(story.file)
+    assert (min(spans)[0], max(end for _, end in spans)) == (renewed, taken + TAKING_OVER)
+
+
+def test_calm_is_what_is_left_of_a_time() -> None:
+    calm = Calm([(10, 20), (15, 30 - AFTER), (60, 70)])
+    spans = ((0, 10), (5, 40), (15, 30), (0, 100))
+    assert [calm.seconds(*one) for one in spans] == [10, 15, 0, 100 - 20 - 10 - AFTER]
 
 
 # --- denials --------------------------------------------------------------------------------
@@ -243,57 +164,47 @@ def denied(
     return replay(story.file, [denial], troubles)
 
 
-def test_a_denial_is_wrong_where_there_was_room_all_the_time(story: Story) -> None:
-    story.waits("a", 2).opens("a")
-    assert len(denied(story).wrong) == 1
-    assert denied(story, amount=2).wrong == []
-
-
-@pytest.mark.parametrize("cards", [f"{A}|{B}", f"{B}|{A}"])
-def test_room_for_one_of_two_cards_is_enough(story: Story, cards: str) -> None:
-    story.waits("a", 3).opens("a")
+@pytest.mark.parametrize("cards", [A, f"{A}|{B}", f"{B}|{A}"])
+def test_a_denial_is_wrong_where_any_card_had_room_all_the_time(story: Story, cards: str) -> None:
+    story.tell("waits a 1; opens a; queue q A:3,B:1")
     assert len(denied(story, cards=cards, amount=2).wrong) == 1
     assert denied(story, cards=cards, amount=3).wrong == []
 
 
-def test_a_refusal_for_something_else_than_quota_is_wrong_room_or_not(story: Story) -> None:
-    story.waits("a", 3).opens("a")
-    text = "card <x> is not known: no node offers it"
-    assert len(denied(story, text=text).wrong) == 1
-    in_trouble = denied(story, Trouble(story.now, story.now + 10), text=text)
-    assert (in_trouble.wrong, in_trouble.unjudged) == ([], 1)
-
-
-def test_a_denial_is_not_wrong_just_after_room_came(story: Story) -> None:
-    story.waits("a", 3).opens("a").goes("a")
+def test_it_is_not_just_after_room_came(story: Story) -> None:
+    story.tell("waits a 3; opens a; goes a")
     early = Denial(("q", A), 1, story.now + 1, story.now + 1.1, "insufficient")
     assert replay(story.file, [early]).wrong == []
 
 
-def test_waiting_pods_of_a_queue_that_denies_count(tmp_path: Path) -> None:
-    story = Story(tmp_path).queue("q", {A: 3}, "Deny").waits("a", 3)
-    assert denied(story).wrong == []
-
-
-@pytest.mark.parametrize(("amount", "group"), [(2, ""), (1, "nobody")])
-def test_who_waits_for_something_else_is_in_nobodys_way(
-    tmp_path: Path, amount: int, group: str
-) -> None:
-    story = Story(tmp_path).queue("q", {A: 1}, "Deny").waits("a", amount)
-    if group:
-        story.waits("b", amount, group=group)
-        story.goes("a")
-    assert len(denied(story).wrong) == 1
+@pytest.mark.parametrize(
+    ("steps", "wrong"),
+    [
+        ("waits a 3", 0),
+        # Who waits for something else is in nobody's way.
+        ("waits a 4", 1),
+        ("waits a 3 group=nobody", 1),
+    ],
+)
+def test_waiting_pods_of_a_queue_that_denies_count(tmp_path: Path, steps: str, wrong: int) -> None:
+    assert len(denied(Story(tmp_path).tell(f"queue q A:3 Deny; {steps}")).wrong) == wrong
 
 
 def test_nothing_is_said_of_a_denial_in_a_fault(story: Story) -> None:
-    story.waits("a", 1).opens("a")
-    seen = denied(story, Trouble(story.now, story.now + 8))
-    assert (seen.wrong, seen.unjudged) == ([], 1)
-    seen = denied(story, Trouble(story.now - 2, story.now, behind=8))
-    assert (seen.wrong, seen.unjudged) == ([], 1)
-
-
-def test_answers_that_are_late_excuse_no_denial(story: Story) -> None:
-    story.waits("a", 1).opens("a")
+    story.tell("waits a; opens a")
+    for trouble in (
+        Trouble(story.now, story.now + 8),
+        Trouble(story.now - 2, story.now, behind=8),
+    ):
+        seen = denied(story, trouble)
+        assert (seen.wrong, seen.unjudged) == ([], 1)
+    # Answers that are late excuse none.
     assert len(denied(story, Trouble(story.now, story.now + 8, old=False)).wrong) == 1
+
+
+def test_a_refusal_for_something_else_than_quota_is_wrong_room_or_not(story: Story) -> None:
+    story.tell("waits a 3; opens a")
+    text = "card <x> is not known: no node offers it"
+    assert len(denied(story, text=text).wrong) == 1
+    in_trouble = denied(story, Trouble(story.now, story.now + 10), text=text)
+    assert (in_trouble.wrong, in_trouble.unjudged) == ([], 1)

@@ -1,6 +1,5 @@
 """A run is clean only if it shows something, and nothing that must not be."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from chaos.judging.leeway import Trouble
 from chaos.judging.pauses import AT_ALL, IN_CALM
 from chaos.lengths import SHORT
 from chaos.replay import replay
-from chaos.report import Report
+from chaos.report import Beside, Report
 
 from .story import Story
 
@@ -24,7 +23,7 @@ def report_of(
     story: Story, *troubles: Trouble, wrong: tuple[float, float] | None = None, kills: int = 1
 ) -> Report:
     seen = replay(story.file, troubles=troubles, wrong_times=[wrong] if wrong else [])
-    return Report(1, "", Counter(kills=kills), seen, kills=1)
+    return Report(Beside(seed=1, tally={"kills": kills}, kills=1), seen)
 
 
 def test_a_run_that_let_something_through_is_clean(story: Story) -> None:
@@ -51,8 +50,8 @@ def test_what_was_found_says_something_however_little_happened(story: Story) -> 
 
 
 def test_a_run_that_was_not_judged_says_nothing() -> None:
-    assert not Report(1, "", Counter()).clean
-    assert Report(1, "", Counter()).says_nothing
+    assert Report(Beside(seed=1)).says_nothing
+    assert not Report(Beside(seed=1)).clean
 
 
 def test_who_fits_and_waits_for_long_while_nothing_is_wrong_is_found(story: Story) -> None:

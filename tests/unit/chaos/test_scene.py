@@ -1,6 +1,5 @@
 """What a fault did is noted, and what one did not do is not."""
 
-import asyncio
 from collections import Counter
 from random import Random
 from typing import Any
@@ -8,11 +7,10 @@ from typing import Any
 import pytest
 
 from chaos.api import Object, Reply
-from chaos.clients.objects import CARD_OF_NODE
 from chaos.faults import faults
 from chaos.judging.leeway import BEHIND
 from chaos.lengths import SHORT
-from chaos.scene import NothingDoneError, Scene
+from chaos.scene import Scene
 
 NO = Reply(404, {})
 
@@ -51,37 +49,6 @@ async def test_a_fault_that_did_nothing_is_counted_apart_and_excuses_nothing(
     assert +scene.tally == {"fault: x, nothing done": 1}
     assert scene.happened == []
     assert scene.troubles == []
-
-
-async def test_a_leader_that_is_not_there_cannot_be_paused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def nobody(self: Scene) -> None: ...
-
-    monkeypatch.setattr(Scene, "until_deciding", nobody)
-    with pytest.raises(NothingDoneError):
-        await faults.pause_the_leader(scene_with(CannedApi()), SHORT)
-
-
-async def test_all_nodes_of_a_card_lose_its_label(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as one shows it, everybody knows the card."""
-    shown = dict(CARD_OF_NODE)
-    seen: list[set[str]] = []
-
-    async def patch(path: str, body: Object) -> Reply:
-        node = path.rpartition("/")[2]
-        shown[node] = body["metadata"]["labels"]["nvidia.com/gpu.product"] or ""
-        seen.append({card for card in shown.values() if card})
-        return Reply(200, {})
-
-    async def at_once(_: float) -> None: ...
-
-    api: Any = CannedApi()
-    api.patch = patch
-    monkeypatch.setattr(asyncio, "sleep", at_once)
-    await faults.take_labels(scene_with(api), SHORT)
-    assert min(map(len, seen)) == len(set(CARD_OF_NODE.values())) - 1
-    assert shown == CARD_OF_NODE
 
 
 def test_what_makes_views_old_and_what_makes_answers_late_is_told_apart() -> None:

@@ -100,46 +100,6 @@ def test_many_alike_are_named_in_part() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "arguments", [("simulate",), ("simulate", "-f", "-", "-o", "xml"), ("unheard",), ()]
-)
-def test_usage_exits_2(arguments: tuple[str, ...]) -> None:
-    assert called(*arguments).exit_code == 2
-
-
-ROW = "{name: A, prefix: a.example, type: xpu%s}"
-BAD_VENDORS = {
-    "an unknown key": (ROW % ", colour: red", "vendors.0.colour: "),
-    "a missing key": ("{name: A, prefix: a.example}", "vendors.0.type: "),
-    "a pattern": (
-        ROW % ', resourceTypes: "xpu["',
-        "vendors.0: resourceTypes, a",
-    ),
-    "no list": (ROW % ", resources: a.example/xpu", "vendors.0.resources: "),
-    "two rows of a resource": (f"{ROW % ''}, {ROW % ''}", "vendors: two rows for a.example/xpu"),
-}
-
-
-@pytest.mark.parametrize(("rows", "named"), BAD_VENDORS.values(), ids=BAD_VENDORS)
-def test_d6_vendor_rows_that_cannot_be_used_are_named_in_one_line(
-    rows: str, named: str, tmp_path: Path
-) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text(f"vendors: [{rows}]\n")
-    result = called("run", "--config", str(config))
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"cardquota: {config}: ")
-    assert named in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-def test_configuration_counts(files: list[str], tmp_path: Path) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text("mode: audit\n")
-    result = called("simulate", *files, "--config", str(config))
-    assert "Deployment default/chat: 4 unmanaged" in result.output
-
-
 def test_run_hands_on_the_settings_and_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -160,12 +120,6 @@ def test_manifests_are_printed() -> None:
     result = called("manifests")
     assert result.exit_code == 0
     assert result.output.startswith("---\napiVersion: admissionregistration.k8s.io/v1\n")
-
-
-def test_help() -> None:
-    text = called("--help").output
-    assert all(command in text for command in ("run", "manifests", "simulate", "version"))
-    assert "..." not in text.partition("Commands:")[2]
 
 
 def test_as_a_module() -> None:
@@ -219,24 +173,6 @@ def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
     assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (1, "", 1)
     assert found.stderr.startswith("cardquota: ")
     assert "\x1b" not in found.stderr
-
-
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        (("--timeline",), "simulate runs no jobs over time any more"),
-        (("--trace", "jobs.csv", "--timeline"), "simulate runs no jobs over time any more"),
-        (("--kubeconfig", "x"), "simulate reads files alone; kubectl apply --dry-run=server asks"),
-        (("-n", "lab"), "simulate reads files alone; kubectl apply --dry-run=server asks"),
-    ],
-)
-def test_options_that_went_are_told_with_what_took_their_place(
-    option: tuple[str, ...], said: str
-) -> None:
-    for program in (app, plugin):
-        found = CliRunner().invoke(program, ["simulate", "-f", "-", *option], input="")
-        assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
-        assert found.stderr.startswith(f"cardquota: No such option: {option[0]}: {said}")
 
 
 @pytest.mark.parametrize("kind", ["Pod", "PodGroup"])

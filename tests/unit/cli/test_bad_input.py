@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from builders import H200
 from cardquota.cli.output import ExitCode
 from cardquota.cli.plugin import plugin
 
-from .answering_api import NOT_SERVED, Answer, answering
+from .answering_api import Answer, answering
 
 GROUP = "/apis/scheduling.volcano.sh/v1beta1"
 REVIEWS = "/apis/cardquota.volcano.sh/v1alpha1"
@@ -72,60 +71,3 @@ async def test_who_lacks_a_right_is_told_which(command: tuple[str, ...], tmp_pat
     text = said(done, ExitCode.FAILED)
     assert RIGHTS[command[0]] in text
     assert "\x1b" not in text
-
-
-@pytest.mark.parametrize(
-    "command", [one for one in COMMANDS if one[0] in ("top", "queue", "explain")]
-)
-async def test_where_nothing_is_installed(command: tuple[str, ...], tmp_path: Path) -> None:
-    """`cards` and `check` find something to say all the same."""
-    async with answering({}, tmp_path, posted={}) as config:
-        arguments = [*command, "--kubeconfig", str(config)]
-        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
-    text = said(done, ExitCode.FAILED)
-    assert "no definition of Queue" in text or "is not installed here" in text
-
-
-ODD = ("", "A", "a b", "../queue", "a/b/c", "\x1b[31m", "é", "x" * 300, "-", "a\nb")
-
-
-NAMED = (
-    ("queue", "--", "NAME"),
-    ("explain", "--", "job", "NAME"),
-    ("explain", "-n", "NAME", "job", "train"),
-    ("check", "-n", "NAME"),
-)
-
-
-@pytest.mark.parametrize("command", NAMED, ids=" ".join)
-async def test_names_that_no_object_has(command: tuple[str, ...], tmp_path: Path) -> None:
-    # An empty namespace is as if it was not named.
-    names = [name for name in ODD if name or "-n" not in command]
-    async with answering({}, tmp_path) as config:
-        for name in names:
-            arguments = [name if one == "NAME" else one for one in command]
-            shown = [arguments[0], "--kubeconfig", str(config), *arguments[1:]]
-            done = await asyncio.to_thread(CliRunner().invoke, plugin, shown)
-            text = said(done, ExitCode.NOT_UNDERSTOOD)
-            assert text.rstrip("\n").isprintable()
-            assert len(text) < 600
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("output", ["text", "wide", "json"])
-async def test_ten_thousand_queues(output: str, tmp_path: Path) -> None:
-    row = {"name": H200, "quota": 3, "allocated": 2, "offline": 1}
-    status = {"cards": [row], "columns": {"cards": "2/3"}}
-    queues = [
-        {"metadata": {"name": f"q{number:05}", "uid": str(number)}, "status": status}
-        for number in range(10_000)
-    ]
-    listed = 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": queues})
-    async with answering({f"{GROUP}/queues": listed, "/api/v1/pods": NOT_SERVED}, tmp_path) as at:
-        arguments = ["top", "-o", output, "--kubeconfig", str(at)]
-        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
-    assert done.exit_code == 0
-    if output == "json":
-        assert len(json.loads(done.stdout)["queues"]) == 10_000
-    else:
-        assert sum(line.startswith("q") for line in done.stdout.splitlines()) == 10_000

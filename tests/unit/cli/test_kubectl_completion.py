@@ -29,11 +29,6 @@ def test_commands_options_and_values_are_completed() -> None:
     assert words("check", "--output", "y") == ["yaml"]
 
 
-def test_what_a_word_means_stands_behind_it() -> None:
-    (top, _) = completions(["to"])
-    assert top.startswith("top\tShow what each queue has")
-
-
 @pytest.mark.parametrize("line", [("top", "--kubeconfig", ""), ("cards", "-f", "a")])
 def test_the_shell_completes_names_of_files(line: tuple[str, ...]) -> None:
     assert completions(list(line)) == [":0"]
@@ -42,14 +37,6 @@ def test_the_shell_completes_names_of_files(line: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("line", [("top", "--x", ""), ("top", "-o", "q"), ("top", "extra", "x")])
 def test_what_is_wrong_has_no_continuation(line: tuple[str, ...]) -> None:
     assert completions(list(line)) == [":4"]
-
-
-@pytest.mark.parametrize("line", [("--version", ""), ("--version", "to")])
-def test_options_do_nothing_meanwhile(
-    line: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert completions(list(line))[-1] == ":4"
-    assert capsys.readouterr() == ("", "")
 
 
 def test_it_is_a_program_of_the_project() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.control.release import retries as release
+from cardquota.control.release import pacing as release
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Release, Settings
 from harness.open_fence import OpenFence
+from harness.releasing import is_busy, is_idle
 
 from .fakes import (
     TERM,
@@ -97,6 +98,19 @@ class Leader:
             if "/pods/" in call.path and not call.settles and not call.asks
         ]
 
+    @property
+    def busy(self) -> bool:
+        return is_busy(self.releaser)
+
+    @property
+    def idle(self) -> bool:
+        return is_idle(self.releaser)
+
+    @property
+    def in_flight(self) -> int:
+        """Gates whose first patch is not answered yet."""
+        return self.releaser._slots.taken  # noqa: SLF001
+
     def tells(self, name: str) -> list[str]:
         return [reason for who, reason, _ in self.told.events if who == name]
 
@@ -139,7 +153,7 @@ async def trip(leader: Leader) -> None:
     pods = [waiting(f"refused-{n}") for n in range(3)]
     leader.see(*pods)
     await until(lambda: {pod.name for pod in pods} <= {*leader.opened})
-    await until(lambda: not leader.releaser.in_flight)
+    await until(lambda: not leader.in_flight)
     for pod in pods:
         leader.ledger.pod_gone(pod.uid)
     leader.script.answer_to = answer_to

@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from pydantic import BaseModel
 
 from cardquota.metrics import Metrics
 from cardquota.quota import limits, vocabulary
 from cardquota.settings import Settings
 from cardquota_dev.reference import reference_page, settings_page
-from cardquota_dev.reference.__main__ import FOLDER, main
 
 KEY = re.compile(r"([a-z0-9.]+/[A-Za-z._-]+|ALIYUN_\w+)")
 
@@ -26,31 +23,9 @@ def settings(model: BaseModel, prefix: str = "") -> Iterator[str]:
         yield from settings(value, f"{key}.") if isinstance(value, BaseModel) else (key,)
 
 
-def test_the_committed_pages_are_up_to_date() -> None:
-    for name, made in (("settings", settings_page), ("reference", reference_page)):
-        assert (FOLDER / f"{name}.md").read_text() == made.page(), "run make crds"
-
-
 def test_every_setting_has_a_row() -> None:
     written = settings_page.page().partition("\n## ")[0]
     assert first_cells(written) == list(settings(Settings.model_construct()))
-
-
-def test_a_row_says_default_values_and_meaning() -> None:
-    rows = settings_page.page().splitlines()
-    assert (
-        "| `webhook.certificates` | `own` | `own`, `secret` | Who writes that Secret. `own`: the "
-        "operator creates and rotates it. `secret`: cert-manager or a person does, and the "
-        "operator never writes it. |"
-    ) in rows
-    for key, values in {
-        "webhook.timeoutSeconds": "1 to 30",
-        "leaderElection.duration": "above 0 to 86400",
-        "probes.port": "1 to 65535",
-        "scale.autoscalers": "list, at most 100",
-    }.items():
-        (row,) = [row for row in rows if row.startswith(f"| `{key}` |")]
-        assert row.split(" | ")[2] == values
 
 
 def test_every_metric_has_a_row_with_its_labels() -> None:
@@ -91,19 +66,3 @@ def test_every_limit_has_a_row_with_its_unit() -> None:
     assert amounts["the name of a resource"] == "317 bytes"
     assert amounts["the object"] == "512 KiB"
     assert amounts["the pods that wait"] == "96 MiB"
-
-
-def test_check_says_what_is_stale_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = f"--folder={tmp_path}"
-    assert main(["--check", folder]) == 1
-    assert list(tmp_path.iterdir()) == []
-    assert main([folder]) == 0
-    assert main(["--check", folder]) == 0
-    file = tmp_path / "settings.md"
-    file.write_text(file.read_text().replace("Lease", "lease"))
-    capsys.readouterr()
-    assert main(["--check", folder]) == 1
-    said = f"{file} is not what the product declares: run make crds\n"
-    assert capsys.readouterr().err == said

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from builders import GPU, H200, Body, a_ledger, a_node, a_pod, see
+from builders import Body, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import BindArgs, Binder
@@ -131,23 +131,6 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
     assert bound.annotated(ALLOCATED, "").facts().stamp is None
 
 
-async def test_b5_the_least_free_card_that_fits() -> None:
-    node = a_node("n1").sharing_memory(4 * CARD, 4)
-    holders = (("a", 0, 4069), ("b", 1, 8138), ("c", 2, 12207))
-    pods = [a_pod(name).on_card("n1", card, amount) for name, card, amount in holders]
-    world = BinderWorld(node, *pods, asking(), answers=(CREATED,))
-    assert await world.bind() == ""
-    assert world.node.used == [4069, 8138 + 8138, 12207, 0]
-
-
-async def test_b5_spread_takes_the_emptiest() -> None:
-    world = BinderWorld(
-        NODE, a_pod("a").on_card("n1", 0, 1), asking(), answers=(CREATED,), spread=True
-    )
-    await world.bind()
-    assert world.node.used == [1, 8138]
-
-
 async def test_b5_two_binds_at_once_never_share_the_last_room() -> None:
     pods = [asking(f"p{i}", 8138) for i in range(6)]
     world = BinderWorld(NODE, *pods, answers=(CREATED,) * 6)
@@ -190,15 +173,6 @@ async def test_b5_another_node_while_a_bind_is_under_way() -> None:
 async def test_b5_a_pod_that_is_bound_elsewhere() -> None:
     world = BinderWorld(NODE, a_pod("p").on_card("n2", 0, 8138))
     assert await world.bind() == "pod <team/p> is bound to node <n2> already"
-
-
-async def test_b5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
-    world = BinderWorld(NODE, asking())
-    assert "is not known to cardquota" in await world.bind(uid="another")
-    assert "is not known to cardquota" in await world.binder.bind(
-        BindArgs("other", "team", "uid-p", "n1")
-    )
-    assert world.script.calls == []
 
 
 async def test_b5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> None:
@@ -341,14 +315,3 @@ async def test_b5_what_is_under_way_is_settled_before_the_lease_is_given_up() ->
     assert await world.binder.drain(1.0)
     assert await waiting == ""
     assert "no replica" in await world.bind("other")
-
-
-async def test_b3_a_pod_by_card_closes_its_node_to_memory() -> None:
-    both = NODE.offering(8, GPU).showing(H200)
-    world = BinderWorld(both, a_pod("w").asking_for(1), asking(), answers=(CREATED,))
-    assert await world.bind("w") == ""
-    assert world.bindings[0].body["metadata"]["annotations"] == {
-        "volcano.sh/card.term": TERM,
-        "volcano.sh/card.bound": "true",
-    }
-    assert "node gives out whole cards" in await world.bind()

@@ -156,10 +156,3 @@ def test_b6_of_many_requests_the_last_are_kept() -> None:
         assert scores(ranking, memory(amount), NAMES) == [BEST, 0, 0]
     assert len(ledger.card_memory.kept) == KEPT
     assert scores(ranking, memory(1), NAMES) == [BEST, 0, 0]
-
-
-def test_p8_a_request_with_a_very_long_text_is_not_kept() -> None:
-    ledger = a_ledger(a_node("n1").with_cards(H200, 8))
-    pod = a_pod("new").asking_for(1).naming("|".join([H200, *(f"C{i:0250}" for i in range(15))]))
-    assert scores(NodeRanking(ledger), pod, ["n1", "n2"]) == [BEST, 0]
-    assert len(ledger.nodes.free.kept) == 0

@@ -130,13 +130,6 @@ async def test_the_verbs_of_kube_scheduler() -> None:
         assert await post(address, "preempt", call) == {"NodeNameToMetaVictims": proposed}
 
 
-@pytest.mark.parametrize("client", [None, STRANGER])
-async def test_without_a_certificate_of_the_ca_nobody_is_served(client: Issued | None) -> None:
-    async with serving() as address, scheduler(client) as session:
-        with pytest.raises((aiohttp.ClientError, OSError)):
-            await session.get(f"https://{address}/inspect")
-
-
 async def test_both_secrets_are_followed_while_it_serves() -> None:
     """As when a certificate is renewed, a CA is introduced, and the old one is dropped."""
     context = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem)
@@ -183,17 +176,6 @@ async def test_60_mb_of_nodes_are_refused_with_the_cure() -> None:
     async with serving() as address:
         answer = await post(address, "filter", io.BytesIO(b" " * (60 * 1024 * 1024)))
         assert answer["Error"].startswith("the body has 60 MiB, at most 8 MiB are read: set ")
-
-
-async def test_a_body_without_length_that_does_not_end() -> None:
-    async def chunks() -> AsyncIterator[bytes]:
-        for _ in range(LARGEST_BODY // 2**20 + 1):
-            yield b" " * 2**20
-
-    async with serving() as address, scheduler() as session:
-        url = f"https://{address}/scheduler/filter"
-        async with session.post(url, data=chunks()) as response:
-            assert "at most 8 MiB are read" in (await response.json())["Error"]
 
 
 async def test_an_error_of_ours_is_an_answer_too() -> None:

@@ -35,9 +35,8 @@ class Night:
         self.ledger = a_ledger(NODE, *things)
         self.notifier = ChangeNotifier()
         self.patches = Patches(error)
-        self.waker = Waker(
-            self.ledger, self.notifier, self.patches, asyncio.get_running_loop().time
-        )
+        client: Any = self.patches
+        self.waker = Waker(self.ledger, self.notifier, client, asyncio.get_running_loop().time)
         self.lists("0,1")
 
     def lists(self, text: str) -> None:

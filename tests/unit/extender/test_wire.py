@@ -9,8 +9,8 @@ from builders import a_pod
 from cardquota.extender import (
     MOST_NODES,
     BindArgs,
-    FilterResult,
     MetaVictims,
+    NodeFit,
     WireError,
     bind_call,
     filter_answer,
@@ -42,7 +42,7 @@ def test_whole_nodes_go_back_as_they_came() -> None:
     items = [{"metadata": {"name": name, "labels": {"k": "v"}}, "spec": {}} for name in "ab"]
     args = read_args(body(Pod=POD, Nodes={"kind": "NodeList", "Items": items}, NodeNames=None))
     assert list(args.names) == ["a", "b"]
-    answer = json.loads(filter_answer(args, FilterResult(["b"], {"a": "full"}, {})))
+    answer = json.loads(filter_answer(args, NodeFit(["b"], {"a": "full"}, {})))
     assert answer["Nodes"]["items"] == [items[1]]
     assert answer["FailedNodes"] == {"a": "full"}
     assert "NodeNames" not in answer
@@ -50,7 +50,7 @@ def test_whole_nodes_go_back_as_they_came() -> None:
 
 def test_the_answer_of_filter() -> None:
     args = read_args(body(Pod=POD, NodeNames=["a", "b", "c"]))
-    found = FilterResult(["a"], {"b": "full"}, {"c": "no"}, "")
+    found = NodeFit(["a"], {"b": "full"}, {"c": "no"})
     assert json.loads(filter_answer(args, found)) == {
         "NodeNames": ["a"],
         "FailedNodes": {"b": "full"},

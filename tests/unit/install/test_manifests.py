@@ -10,24 +10,13 @@ from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.install import (
     is_ours,
-    ours_or_may_claim,
     render,
     render_policies,
     webhook_paths,
 )
-from cardquota.install.generate import (
-    AUDIT,
-    COMMITTED,
-    COMPONENT,
-    EXTENDER,
-    VOLCANO,
-    committed,
-    main,
-)
 from cardquota.quota import (
     CARD_NAME,
     CARD_NAME_ALIAS,
-    CHARGED_QUEUE,
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
     MANAGED,
@@ -74,15 +63,6 @@ def named(webhooks: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
 def test_same_settings_same_bytes() -> None:
     settings = Settings(default_queue="spare", exempt_namespaces=("b", "a"))
     assert render(settings) == render(Settings(default_queue="spare", exempt_namespaces=("a", "b")))
-
-
-def test_committed_files_are_what_is_generated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the environment says."""
-    monkeypatch.setenv("CARDQUOTA_MODE", "audit")
-    assert {path.parent for path in committed()} == {
-        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT)
-    }
-    assert main(["--check"]) == 0
 
 
 def test_policies_then_bindings_then_webhooks() -> None:
@@ -142,23 +122,6 @@ def test_e2_a_pod_is_reviewed_once(settings: Settings) -> None:
     assert kinds == {f"{'Validating' if by_policy else 'Mutating'}WebhookConfiguration"}
 
 
-def test_who_changes_a_pod_after_us_has_it_reviewed_anew() -> None:
-    for webhook in webhooks(DEFAULTS):
-        again = webhook["name"].startswith("pods")
-        assert webhook.get("reinvocationPolicy") == ("IfNeeded" if again else None)
-
-
-@pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])
-def test_d1_p7_what_may_be_a_card_or_a_device_is_looked_at_where_it_is_refused(
-    settings: Settings,
-) -> None:
-    """Whatever our label says: in namespaces labelled `enforced`."""
-    (enforced,) = named(webhooks(settings), "pods-enforced")
-    (condition,) = enforced["matchConditions"]
-    assert ours_or_may_claim("object", settings) in condition["expression"]
-    assert "objectSelector" not in enforced
-
-
 @pytest.mark.parametrize("settings", [BY_POLICY, BY_POLICY_IN_AUDIT, BY_POLICY_REQUIRED])
 def test_where_a_policy_sets_the_gate_only_the_pods_that_it_has_marked_cost_anything(
     settings: Settings,
@@ -191,14 +154,6 @@ def selects(selector: dict[str, Any], mode: str | None) -> bool:
     return (mode in label["values"]) is (label["operator"] == "In")
 
 
-def test_what_is_charged_to_a_queue_is_asked_about_when_it_grows() -> None:
-    """Though it asks for a card of no vendor row, and has its queue from its namespace."""
-    (resizes,) = named(webhooks(DEFAULTS), "resizes")
-    (condition,) = resizes["matchConditions"]
-    charged = f"object.?metadata.?annotations[?\"{CHARGED_QUEUE}\"].orValue('') != ''"
-    assert condition["expression"].startswith(f"{charged}\n|| ")
-
-
 def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """No webhook changes pods, and none of those that look at them is missed. A resize is held at
     once: no gate stands behind a yes.
@@ -216,40 +171,6 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     assert {w["name"] for w in webhooks(BY_POLICY)} == {w["name"] for w in webhooks(DEFAULTS)}
 
 
-@pytest.mark.parametrize(
-    ("mode", "policies"),
-    [
-        (InstallationMode.ENFORCE, ["set-gate", "drop-gate-in-audit"]),
-        (InstallationMode.AUDIT, ["drop-gate-in-audit"]),
-    ],
-)
-def test_the_policies_that_set_and_drop_the_gate(
-    mode: InstallationMode, policies: list[str]
-) -> None:
-    """Beside the others, which stay; in audit mode nothing is gated."""
-    settings = BY_POLICY.model_copy(update={"mode": mode})
-    for kind in ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"):
-        names = [d["metadata"]["name"] for d in of_kind(kind, settings)]
-        assert names == [f"cardquota-{name}" for name in policies]
-        assert of_kind(kind, Settings(mode=mode)) == []
-    for document in of_kind("MutatingAdmissionPolicyBinding", settings):
-        assert document["spec"]["policyName"] == document["metadata"]["name"]
-    validating = [d["metadata"]["name"] for d in of_kind("ValidatingAdmissionPolicy", settings)]
-    assert validating == [
-        d["metadata"]["name"] for d in of_kind("ValidatingAdmissionPolicy", Settings(mode=mode))
-    ]
-
-
-def test_in_audit_mode_gates_are_dropped_wherever_we_look() -> None:
-    """Else in the namespaces that are audited alone."""
-    audit = BY_POLICY.model_copy(update={"mode": InstallationMode.AUDIT})
-    for settings, operator, mode in ((BY_POLICY, "In", "audit"), (audit, "NotIn", "off")):
-        binding = of_kind("MutatingAdmissionPolicyBinding", settings)[-1]
-        own, label = binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
-        assert own["values"] == ["cardquota-system", "kube-system"]
-        assert (label["operator"], label["values"]) == (operator, [mode])
-
-
 def born_gated(settings: Settings) -> dict[str, str]:
     """What is checked of a managed pod that is created without the gate."""
     checks = pods_policy(settings)["spec"]["validations"]
@@ -261,25 +182,6 @@ def pods_policy(settings: Settings) -> dict[str, Any]:
     policies = of_kind("ValidatingAdmissionPolicy", settings)
     (found,) = (one for one in policies if one["metadata"]["name"] == "cardquota-pods")
     return found
-
-
-def test_in_audit_mode_no_gate_is_demanded() -> None:
-    """Nothing is gated there: a record of every pod would say nothing."""
-    audited = pods_policy(Settings(mode=InstallationMode.AUDIT))["spec"]
-    assert "was created without" not in str(audited["validations"])
-    assert "was created without" in str(pods_policy(DEFAULTS)["spec"]["validations"])
-
-
-def test_whoever_sets_the_gate_is_named_where_it_is_missing() -> None:
-    """The refusal says what to look at."""
-    for settings in (DEFAULTS, BY_POLICY):
-        check = born_gated(settings)
-        for name in (
-            "MutatingWebhookConfiguration <cardquota>",
-            "MutatingAdmissionPolicy <cardquota-set-gate>",
-        ):
-            assert name in check["message"]
-            assert name in check["messageExpression"]
 
 
 def test_a_missing_term_or_kind_of_it_never_refuses() -> None:
@@ -310,21 +212,6 @@ def test_without_the_extender_card_memory_is_somebody_elses(key: str) -> None:
     with_it = of_kind("ValidatingAdmissionPolicy", BINDING)
     guarded = {p["metadata"]["name"] for p in with_it if key in str(p["spec"]["validations"])}
     assert guarded == {"cardquota-pods", "cardquota-pods-status", "cardquota-bindings"}
-
-
-def test_webhooks_are_reached_by_service_or_by_url() -> None:
-    for webhook in webhooks(DEFAULTS):
-        assert (
-            webhook["clientConfig"]["service"].items()
-            >= {
-                "name": "cardquota-webhook",
-                "namespace": "cardquota-system",
-                "port": 443,
-            }.items()
-        )
-    settings = Settings(webhook=Webhook(url="https://127.0.0.1:9443"))
-    called = {w["clientConfig"].get("url") for w in webhooks(settings)}
-    assert called == {"https://127.0.0.1:9443"}
 
 
 def test_n1_ca_bundle_and_path_are_left_to_the_operator() -> None:
@@ -392,28 +279,6 @@ def test_names_are_those_rendered() -> None:
 def test_a_quote_in_a_setting_stays_inside_its_string() -> None:
     settings = Settings(vendors=(VendorRow(name="odd", prefix='a"b', type="c'd"),))
     assert r"a\"b/(c'd|" in render_policies(settings)
-
-
-def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
-    """Nothing is judged there; where quotas are enforced a pod has to be charged to a queue."""
-
-    def written(settings: Settings) -> str:
-        (policy,) = (
-            p
-            for p in of_kind("ValidatingAdmissionPolicy", settings)
-            if p["metadata"]["name"] == "cardquota-pods"
-        )
-        expression: str = policy["spec"]["validations"][1]["expression"]
-        return expression
-
-    in_audit = (
-        """namespaceObject.metadata.?labels[?"volcano.sh/card-quota"].orValue('') == "audit\""""
-    )
-    charged = f"[?\"{CHARGED_QUEUE}\"].orValue('') != '')"
-    assert f"{charged} || {in_audit}" in " ".join(written(DEFAULTS).split())
-    everywhere = written(Settings(mode=InstallationMode.AUDIT))
-    assert f"{charged} || true" in " ".join(everywhere.split())
-    assert in_audit not in everywhere
 
 
 @pytest.mark.parametrize(

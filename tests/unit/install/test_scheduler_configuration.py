@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from cardquota.install import managed_resources, scheduler_text
-from cardquota.install.generate import EXTENDER
 from cardquota.install.scheduler_configuration import scheduler_configuration
-from cardquota.settings import Extender, Packing, Settings
+from cardquota.settings import Extender, Settings
 from cardquota.vendor_row import VendorRow
+from cardquota_dev.generate import EXTENDER
 
 DEFAULTS = Settings.model_construct()
 
@@ -19,30 +19,6 @@ def extender(settings: Settings = DEFAULTS, **options: Any) -> dict[str, Any]:
     (found,) = scheduler_configuration(settings, **options)["extenders"]
     assert isinstance(found, dict)
     return found
-
-
-def test_nobody_passes_us_by() -> None:
-    found = extender()
-    assert found["ignorable"] is False
-    assert found["nodeCacheCapable"] is True
-    assert [found[f"{verb}Verb"] for verb in ("filter", "prioritize", "bind", "preempt")] == [
-        "filter",
-        "prioritize",
-        "bind",
-        "preempt",
-    ]
-    assert (found["weight"], found["httpTimeout"]) == (10, "5s")
-
-
-def test_it_finds_us_by_the_service() -> None:
-    found = extender()
-    assert found["urlPrefix"] == "https://cardquota-extender.cardquota-system.svc/scheduler"
-    assert found["tlsConfig"] == {
-        "caFile": "/etc/cardquota-extender/ca.crt",
-        "certFile": "/etc/cardquota-extender/tls.crt",
-        "keyFile": "/etc/cardquota-extender/tls.key",
-        "serverName": "cardquota-extender.cardquota-system.svc",
-    }
 
 
 @pytest.mark.parametrize(
@@ -84,22 +60,6 @@ def test_about_names_that_an_administrator_adds() -> None:
 def test_but_names_they_must_be(name: str) -> None:
     with pytest.raises(ValueError, match="managedResources"):
         Settings.model_validate({"extender": {"managedResources": [name]}})
-
-
-@pytest.mark.parametrize("packing", Packing)
-def test_all_nodes_are_scored_and_nothing_scores_against_us(packing: Packing) -> None:
-    found = scheduler_configuration(Settings(extender=Extender(packing=packing)))
-    assert found["percentageOfNodesToScore"] == 100
-    (profile,) = found["profiles"]
-    assert profile["plugins"] == {"score": {"disabled": [{"name": "NodeResourcesFit"}]}}
-
-
-def test_kube_scheduler_gets_no_list_of_names_to_score_by() -> None:
-    """It would look at each name for each node and pod: with a hundred names that is most of its
-    time.
-    """
-    (profile,) = scheduler_configuration(DEFAULTS)["profiles"]
-    assert "pluginConfig" not in profile
 
 
 def test_of_the_second_scheduler_the_lease_is_its_own() -> None:
@@ -150,19 +110,6 @@ class TestComponent:
             tls["certFile"]: (own.client_secret, "tls.crt"),
             tls["keyFile"]: (own.client_secret, "tls.key"),
         }
-
-    def test_it_is_restricted(self, deployment: dict[str, Any]) -> None:
-        """As the namespace's label for pod security demands, with a read-only root."""
-        template = deployment["spec"]["template"]["spec"]
-        (container,) = template["containers"]
-        assert template["securityContext"]["runAsNonRoot"] is True
-        assert template["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-        assert container["securityContext"] == {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        }
-        assert deployment["spec"]["replicas"] == 2
 
     def test_the_service_reaches_the_port(self) -> None:
         service = yaml.safe_load((EXTENDER / "service.yaml").read_text())

@@ -1,4 +1,4 @@
-"""How long the event loop was held up. The clock is the test's own."""
+"""How long the event loop was held up, and for how long that is shown, by a clock of our own."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cardquota.loop import LoopWatch, TimedSelector
+from cardquota.loop import Longest, LoopWatch, TimedSelector
 from cardquota.metrics import Metrics
 
 Ready = list[tuple[selectors.SelectorKey, int]]
@@ -134,3 +134,25 @@ def test_the_log_has_one_line_in_ten_seconds(
         "the event loop was held up for 132 ms",
         "the event loop was held up for 11000 ms",
     ]
+
+
+def test_the_longest_is_shown_for_one_to_two_windows() -> None:
+    longest = Longest(window=60)
+    assert longest.of_late(0) == 0
+    longest.add(100, 0.2)
+    longest.add(110, 0.3)
+    longest.add(120, 0.1)
+    assert longest.of_late(120) == 0.3
+    longest.add(165, 0.01)  # another window: that before is still shown
+    assert longest.of_late(170) == 0.3
+    longest.add(226, 0.02)
+    assert longest.of_late(226) == 0.02
+    assert longest.of_late(290) == 0.02
+    assert longest.of_late(400) == 0
+
+
+def test_what_ended_long_ago_is_not_the_window_before() -> None:
+    longest = Longest(window=60)
+    longest.add(0, 0.5)
+    longest.add(500, 0.1)
+    assert longest.of_late(500) == 0.1

@@ -197,12 +197,8 @@ def live(ledger: Ledger) -> dict[tuple[str, UpdatePart], tuple[int, int, dict[st
         held = [one for one in pods if not one.gated]
         cards = {card: sum(dict(one.charge).get(card, 0) for one in held) for card in CARDS}
         counted[queue, part] = (len(pods), len(held), cards)
-        holdings = ledger.live_holdings
-        assert counted[queue, part] == (
-            holdings.pods(queue, part),
-            holdings.holders(queue, part),
-            {card: holdings.held(queue, part, card) for card in CARDS},
-        )
+        living = [one for one in ledger.made_pods.of(queue, part) if not one.facts.terminating]
+        assert {one.facts.uid for one in living} == {one.facts.uid for one in pods}
     return counted
 
 

@@ -87,7 +87,7 @@ def left_over(ledger: Ledger) -> dict[str, Any]:
     The catalog is left out: knowledge of cards outlives everything (D8).
     """
     found = {}
-    for owner in (ledger, ledger.nodes, ledger.nodes.free, ledger.unstamped, ledger.live_holdings):
+    for owner in (ledger, ledger.nodes, ledger.nodes.free, ledger.made_pods, ledger.held_cards):
         for name, value in vars(owner).items():
             if isinstance(value, dict | set | list) and value:
                 found[f"{type(owner).__name__}.{name}"] = value

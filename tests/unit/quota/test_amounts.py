@@ -6,11 +6,6 @@ from builders import H200, H800
 from cardquota.quota import canonical, is_card
 
 
-@pytest.mark.parametrize("dimension", ["cpu", "memory"])
-def test_q2_cpu_and_memory_are_no_cards(dimension: str) -> None:
-    assert not is_card(dimension)
-
-
 @pytest.mark.parametrize("dimension", ["NVIDIA-H200", "NVIDIA-H200/mig-1g.18gb-mixed", "CPU", ""])
 def test_every_other_dimension_is_a_card(dimension: str) -> None:
     assert is_card(dimension)

@@ -204,29 +204,6 @@ def test_a_gang_of_which_one_is_beyond_a_limit_waits_and_is_told() -> None:
     assert isinstance(opening, Opening)
 
 
-@pytest.mark.parametrize("others", [0, 3, 4, 30])
-def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_known(
-    others: int,
-) -> None:
-    amounts = {f"a.io/r{n}": "1" for n in range(others)} | {"nvidia.com/gpu": "2"}
-    pod = STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
-    ledger = a_ledger(a_queue("red").with_quota({H200: 4, "NVIDIA-H20": 4}), pod)
-    account = ledger.account("red")
-    assert account is not None
-    assert account.row(H200).inqueue == 0
-    see(ledger, a_node("n").with_cards(H200, 8))
-    assert account.row(H200).inqueue == 2
-    ledger.pod_gone(pod.uid)
-    assert not ledger.unstamped.size
-
-
-def test_of_a_pod_that_has_a_node_the_first_names_are_kept() -> None:
-    text = f"{H200}|" + "|".join(f"{n}" + "A" * 250 for n in range(10))
-    facts = a_ledger(*CARDS, RED, STOCK.naming(text).on_node("h200-a")).pods["uid-p"].facts
-    assert not facts.oversized
-    assert facts.card_text == text[:1_024].rpartition("|")[0]
-
-
 # --- what came past us is charged ------------------------------------------------------------
 
 

@@ -55,11 +55,6 @@ def test_on_a_pod(key: str, meant: str) -> None:
     assert KEYS_OF_PODS.meaningless([key]) == [(key, meant)]
 
 
-def test_on_a_pod_group() -> None:
-    key = "volcano.sh/card.requests"
-    assert KEYS_OF_GROUPS.meaningless([key, v.QUEUE_NAME]) == [(key, v.REQUEST)]
-
-
 @pytest.mark.parametrize("keys", [KEYS_OF_PODS, KEYS_OF_GROUPS])
 def test_nothing_is_said_of_keys_of_ours_elsewhere(keys: KeysOfKind) -> None:
     """Annotations are copied from Jobs to their pods and groups."""
@@ -136,9 +131,3 @@ def test_what_others_write_on_a_namespace_is_left_alone() -> None:
     for keys in (KEYS_OF_NAMESPACES, LABELS_OF_NAMESPACES):
         others = ("kueue.x-k8s.io/queue-name", "card", "card-holder", "example.com/card-quota")
         assert keys.meaningless(others) == []
-
-
-def test_of_two_keys_that_are_near_the_nearer_was_meant() -> None:
-    """One letter from `card.surge`, two from `card.state`."""
-    written = "volcano.sh/card.surte"
-    assert KEYS_OF_QUEUES.meaningless([written]) == [(written, "volcano.sh/card.surge")]

@@ -6,8 +6,6 @@ from builders import H200
 from cardquota.quota import (
     amount_text,
     cores_text,
-    counted,
-    first_of,
     lasting,
     listed,
     logged,
@@ -20,10 +18,6 @@ def test_amounts_are_in_peoples_units() -> None:
     assert amount_text(H200, 5) == "5"
     assert amount_text("cpu", 4_500) == "4.5"
     assert amount_text("memory", 9 * 2**30) == "9Gi"
-
-
-def test_i4_no_amount_is_in_powers_of_ten() -> None:
-    assert amount_text(H200, 1_000_000) == "1000000"
 
 
 @pytest.mark.parametrize(
@@ -61,17 +55,6 @@ def test_of_many_names_the_first_are_listed_and_the_rest_counted() -> None:
     assert listed(["a", "b"], " and ") == "a and b"
     assert listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
     assert listed(["a", "b\n", "c"], most=2) == "a, b? and 1 more"
-
-
-def test_one_is_not_several() -> None:
-    assert counted(1, "pod") == "1 pod"
-    assert counted(0, "pod") == "0 pods"
-
-
-def test_texts_that_are_fit_to_show_are_cut_alike() -> None:
-    assert first_of(["a", "b"], "; ") == "a; b"
-    assert first_of(list("abcdefg"), "; ") == "a; b; c; d; e and 2 more"
-    assert first_of([], "; ") == ""
 
 
 def test_names_in_a_line_of_the_log_have_a_bound() -> None:

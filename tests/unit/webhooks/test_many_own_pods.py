@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, a_queue
 from cardquota.loop import time_slice
-from cardquota.quota.pods import pods_by_controller as made_pods
+from cardquota.quota.pods import queue_pods as made_pods
 from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, workload_objects
 
 from .endpoint import Endpoint, review_of

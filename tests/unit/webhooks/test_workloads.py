@@ -181,7 +181,7 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
         }
 
         def see(kind: str, body: dict[str, object]) -> None:
-            feed[kind].sink.seen(msgspec.convert(body, feed[kind].struct))
+            feed[kind].seen(msgspec.convert(body, feed[kind].struct))
 
         limits = [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]
         see(
@@ -195,10 +195,10 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
         how_many, why = await warned(endpoint, "deployments", template, replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "<cpu> quota: requested <0.75>, total would be <1.5>, but capability is <1>" in why
-        feed["runtimeclasses"].sink.gone("", "kata", "uid")
+        feed["runtimeclasses"].gone("", "kata", "uid")
         how_many, _ = await warned(endpoint, "deployments", template, replicas=3)
         assert "2 of 3 pods fit" in how_many
-        feed["limitranges"].sink.gone("team", "l", "uid")
+        feed["limitranges"].gone("team", "l", "uid")
         assert await warned(endpoint, "deployments", template, replicas=3) == []
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from ...cluster.certificates.certificates import read_certificates
 from ...cluster.certificates.path_secrets import is_secret
-from ...cluster.certificates.pem import read_certificates
 from ...quota.words import show
 from ...settings import Settings
 from ..reading import inner

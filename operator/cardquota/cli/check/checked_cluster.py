@@ -1,7 +1,7 @@
 """A ledger of one moment, with all that the operator reads, as far as the user may list it."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,18 +9,13 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from ...cluster.api.api_error import ApiError
 from ...cluster.api.client import Client
-from ...cluster.watch.change_notifier import ChangeNotifier
-from ...cluster.watch.feed import WatchedKind, ledger_settings, watched_kinds
-from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
-from ...quota.ledger.ledger import Ledger
 from ...quota.objects.meta import Meta, Wire
 from ...quota.own_keys import KEYS_OF_NAMESPACES, KEYS_OF_QUEUES, LABELS_OF_NAMESPACES
-from ...quota.words import logged, show
 from ...settings import Settings
-from ..reading import ClusterError, listed, no_namespace
+from ..read_ledger import ReadLedger, empty_ledger, kinds_of
+from ..reading import ClusterError, no_namespace
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
@@ -63,10 +58,9 @@ class NamespaceKeys(NamedTuple):
 
 
 @dataclass(slots=True)
-class CheckedCluster:
+class CheckedCluster(ReadLedger):
     """What was read, and what was not."""
 
-    ledger: Ledger
     namespace: str = ""
     """All that is asked for is in it; empty: it is asked for the whole cluster."""
     queue_keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
@@ -76,20 +70,14 @@ class CheckedCluster:
     """Of each Namespace with wrong keys, or of the one that is asked for alone."""
     namespace_seen: bool = False
     """Whether the one that is asked for is there."""
-    unread: dict[str, str] = field(default_factory=dict)
-    """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
     """Kinds of which only the namespace was read, though others matter too."""
-    unreadable: list[str] = field(default_factory=list)
-    """Objects that do not have the form of their kind."""
-    unreadable_kinds: set[str] = field(default_factory=set)
-    """Their kinds."""
 
     def not_known(self, kinds: Collection[str]) -> list[str]:
         """Those of these kinds of which not all could be listed and read, sorted. Where a namespace
         is asked for, what is in it is all.
         """
-        lacking = self.unread.keys() | self.unreadable_kinds
+        lacking = self.unread.keys() | {one.kind for one in self.unreadable}
         if not self.namespace:
             lacking |= self.partly
         return sorted(lacking & set(kinds))
@@ -99,62 +87,28 @@ async def read_cluster(client: Client, namespace: str, settings: Settings) -> Ch
     """Page by page. What may not be listed is left out. Errors: ClusterError, also if there is no
     such namespace.
     """
-    ledger = Ledger(settings.vendor_table, ledger_settings(settings), bounded=False)
-    found = CheckedCluster(ledger, namespace)
-    kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
+    ledger = empty_ledger(settings)
+    found = CheckedCluster(ledger, namespace=namespace)
+    looks = {QUEUES: _note_queue_keys, NAMESPACES: _note_namespace_keys}
     # Pods come last: what decides on them is then known, and none is read twice.
-    for kind in sorted(kinds, key=lambda one: one.kind == PODS):
-        if kind.kind in JUDGED_BY:
-            await _read(client, found, kind)
+    for name, kind in sorted(kinds_of(ledger).items(), key=lambda one: one[0] == PODS):
+        if name not in JUDGED_BY:
+            continue
+        selector, more = _MANAGED if name == PODS else {}, []
+        if namespace and name in _NAMESPACED:
+            head, _, plural = kind.path.rpartition("/")
+            more.append((f"{head}/namespaces/{namespace}/{plural}", selector))
+        elif namespace and name == NAMESPACES:
+            more.append((kind.path, {"fieldSelector": f"metadata.name={namespace}"}))
+        look = partial(looks[name], found) if name in looks else None
+        if await found.read(client, kind, *more, selector=selector, look=look):
+            found.partly.add(name)
     if namespace and not found.namespace_seen and NAMESPACES not in found.unread:
         raise ClusterError(no_namespace(namespace))
     while ledger.behind:
         ledger.catch_up()
         await asyncio.sleep(0)
     return found
-
-
-async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> None:
-    """One kind; in a namespace where only that is asked for, or may be read."""
-    selector = _MANAGED if kind.kind == PODS else {}
-    lists = [(path, selector) for path in (kind.path, *kind.older)]
-    of_all = len(lists)
-    if found.namespace and kind.kind in _NAMESPACED:
-        head, _, plural = kind.path.rpartition("/")
-        lists.append((f"{head}/namespaces/{found.namespace}/{plural}", selector))
-    elif found.namespace and kind.kind == NAMESPACES:
-        lists.append((kind.path, {"fieldSelector": f"metadata.name={found.namespace}"}))
-    for number, (path, selecting) in enumerate(lists):
-        try:
-            await _each(client, found, kind, path, selecting)
-        except ClusterError as error:
-            cause = error.__cause__
-            if not isinstance(cause, ApiError) or not cause.absent:
-                raise
-            found.unread.setdefault(kind.kind, str(cause))
-        else:
-            found.unread.pop(kind.kind, None)
-            if number >= of_all:
-                found.partly.add(kind.kind)
-            return
-
-
-async def _each(
-    client: Client, found: CheckedCluster, kind: WatchedKind, path: str, selector: Mapping[str, str]
-) -> None:
-    take: Callable[[Any], None] = kind.sink.take
-    looks = {QUEUES: _note_queue_keys, NAMESPACES: _note_namespace_keys}
-    look = partial(looks[kind.kind], found) if kind.kind in looks else None
-    every = listed(client, path, kind.struct, selector=selector, ahead=True, look=look)
-    async for one in every:
-        if isinstance(one, Unreadable):
-            _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
-            continue
-        try:
-            take(one)
-        except (ValueError, TypeError) as error:
-            meta = one.metadata
-            _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
 
 
 def _note_queue_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
@@ -172,12 +126,6 @@ def _note_namespace_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
         wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
         if wrong and found.namespace in ("", meta.name):
             found.namespace_keys.append(wrong)
-
-
-def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: str) -> None:
-    name = logged(*filter(None, names)) or "one of them"
-    found.unreadable.append(f"{kind}: {name} cannot be read: {show(error)}")
-    found.unreadable_kinds.add(kind)
 
 
 def wrong_keys(

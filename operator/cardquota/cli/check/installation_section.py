@@ -17,7 +17,7 @@ from typing import Any, Final
 import yaml
 
 from ... import __version__
-from ...control.queues.published_status import NAME, kept_of
+from ...control.queues.published_status import NAME, keeps_numbers
 from ...install.comparison import differences
 from ...install.rights import in_words
 from ...quota import vocabulary as v
@@ -170,7 +170,7 @@ def definition_findings(
         served = [one for one in versions if inner(one, "name") == version]
         if not served or inner(served[0], "served") is not True:
             yield fault(about, "DefinitionNotServed", f"{what} does not serve {version}", advice)
-        elif standalone and name == NAME and kept_of(inner(served[0], "schema")) is None:
+        elif standalone and name == NAME and not keeps_numbers(inner(served[0], "schema")):
             why = (
                 f"{what} does not keep the numbers that the operator writes into status.cards: it "
                 "is Volcano's, or of an old release"

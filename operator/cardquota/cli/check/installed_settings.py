@@ -4,6 +4,7 @@ Who looks at an installation with other settings than its own is told to undo wh
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
@@ -31,13 +32,14 @@ class InstalledSettings(NamedTuple):
 
 
 async def read_installed_settings(client: Client, own: Settings) -> InstalledSettings:
-    """Read from the operator's Deployment and from what it names; without a Deployment, as where
-    the operator runs outside the cluster, from the ConfigMap `cardquota`.
+    """Read from the operator's Deployment, with its arguments and environment, and from the
+    ConfigMap with its file; without a Deployment, as where the operator runs outside the cluster,
+    from the ConfigMap `cardquota`.
 
     `own`: of this command, used where the operator's cannot be read; `own.namespace` says where it
     is installed. Variables of this command's own environment override the operator's.
-    Not read: values from Secrets and from fields of the pod. Of these only the secret of Volcano's
-    path has no effect on anything that is compared.
+    Not read: files that are no key of a ConfigMap, and variables whose values stand elsewhere. Of
+    these only the secret of Volcano's path has no effect on anything that is compared.
     Errors: ClusterError.
     """
     where = f"/apis/apps/v1/namespaces/{own.namespace}/deployments/{v.DEPLOYMENT}"
@@ -45,30 +47,30 @@ async def read_installed_settings(client: Client, own: Settings) -> InstalledSet
     if isinstance(deployment, NotRead):
         return InstalledSettings(own, (_unread(deployment.why),))
     container = _container(deployment)
-    source = _BY_CONVENTION if deployment is None else _source(deployment, container)
-    environment, maps, unread = _environment(container)
-    names = {name for name, _ in maps} | ({source[0]} if source is not None else set())
-    read = {name: await _config_map(client, own.namespace, name) for name in sorted(names)}
-    notes = [one.why for one in read.values() if isinstance(one, NotRead)]
-    if unread:
-        some = ", ".join(map(show, unread[:5]))
-        notes.append(f"the values of {some} stand elsewhere")
-    for name, key in maps:
-        data = inner(read[name], "data") or {}
-        found = data if key is None else {key[0]: data.get(key[1])}
-        environment = {**{str(k): one for k, one in found.items() if one}, **environment}
+    environment, elsewhere = _environment(container)
+    path = _option(container)
+    source = _BY_CONVENTION if deployment is None else _source(deployment, container, path)
+    if path and source is None:
+        elsewhere.append(path)
+    notes = []
     text, origin = "", own.namespace
     if source is not None:
-        text = inner(read[source[0]], "data", source[1]) or ""
-        origin = f"ConfigMap {own.namespace}/{source[0]}, {source[1]}"
+        name, key = source
+        origin = f"ConfigMap {own.namespace}/{name}, {key}"
+        where = f"/api/v1/namespaces/{own.namespace}/configmaps/{name}"
+        found = await read_object(client, where, f"ConfigMap <{own.namespace}/{name}>")
+        if isinstance(found, NotRead):
+            notes.append(found.why)
+        text = inner(found, "data", key) or ""
         if deployment is None and not text:
             return InstalledSettings(own, (_unread(_NO_DEPLOYMENT),))
+    if elsewhere:
+        notes.append(f"the values of {', '.join(map(show, elsewhere[:5]))} stand elsewhere")
     try:
-        values = yaml.safe_load(text) or {}
-        found_settings = settings_from(values, origin, environment)
+        settings = settings_from(yaml.safe_load(text) or {}, origin, environment)
     except (SettingsError, yaml.YAMLError, RecursionError) as error:
         return InstalledSettings(own, (_unread(" ".join(str(error).split())),))
-    return InstalledSettings(found_settings, tuple(map(_unread, notes)))
+    return InstalledSettings(settings, tuple(map(_unread, notes)))
 
 
 def _unread(why: str) -> str:
@@ -78,11 +80,6 @@ def _unread(why: str) -> str:
     )
 
 
-async def _config_map(client: Client, namespace: str, name: str) -> Answer:
-    path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
-    return await read_object(client, path, f"ConfigMap <{namespace}/{name}>")
-
-
 def _container(deployment: Answer) -> Mapping[str, Any]:
     """The operator's, by its name; else the first."""
     found = list(_each(deployment, "spec", "template", "spec", "containers"))
@@ -90,38 +87,24 @@ def _container(deployment: Answer) -> Mapping[str, Any]:
     return next(named, found[0] if found else {})
 
 
-def _source(deployment: Answer, container: Mapping[str, Any]) -> tuple[str, str] | None:
-    """ConfigMap and key behind the path of `--config`; None if there is no such option, or the file
-    comes from elsewhere.
-    """
-    words = [*(container.get("command") or ()), *(container.get("args") or ())]
-    path = _option([str(one) for one in words])
-    if not path:
-        return None
+def _source(deployment: Answer, container: Mapping[str, Any], path: str) -> tuple[str, str] | None:
+    """ConfigMap and key of the file at a path of the container; None: it comes from elsewhere."""
     template = inner(deployment, "spec", "template", "spec")
     volumes = {one.get("name"): one for one in _each(template, "volumes")}
-    mounts = _each(container, "volumeMounts")
-    for mount in sorted(mounts, key=lambda one: len(str(one.get("mountPath"))), reverse=True):
-        at = PurePosixPath(str(mount.get("mountPath")))
-        if not PurePosixPath(path).is_relative_to(at):
-            continue
-        inside = PurePosixPath(mount.get("subPath") or "") / PurePosixPath(path).relative_to(at)
-        volume = volumes.get(mount.get("name"))
-        for config in (inner(volume, "configMap"), *_projected(volume)):
-            name = inner(config, "name")
-            items = {one.get("path"): one.get("key") for one in _each(config, "items")}
-            if isinstance(name, str):
-                return name, str(items.get(str(inside), inside))
-        return None
+    for mount in _each(container, "volumeMounts"):
+        at = str(mount.get("mountPath"))
+        name = inner(volumes.get(mount.get("name")), "configMap", "name")
+        if isinstance(name, str) and path and PurePosixPath(path).is_relative_to(at):
+            inside = PurePosixPath(mount.get("subPath") or "") / PurePosixPath(path).relative_to(at)
+            return name, str(inside)
     return None
 
 
-def _projected(volume: object) -> Iterator[Any]:
-    return (inner(one, "configMap") for one in _each(volume, "projected", "sources"))
-
-
-def _option(words: list[str]) -> str:
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+def _option(container: Mapping[str, Any]) -> str:
+    """The value of `--config`."""
+    given = (*(container.get("command") or ()), *(container.get("args") or ()))
+    words = [*map(str, given), ""]
+    for word, following in pairwise(words):
         if word == _CONFIG:
             return following
         if word.startswith(f"{_CONFIG}="):
@@ -129,30 +112,17 @@ def _option(words: list[str]) -> str:
     return ""
 
 
-def _environment(
-    container: Mapping[str, Any],
-) -> tuple[dict[str, str], list[tuple[str, tuple[str, str] | None]], list[str]]:
-    """The variables with their values; ConfigMaps that hold others, each with the variable and key,
-    or None for all of it; and the names of settings that stand elsewhere.
-    """
+def _environment(container: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """The variables with their values, and the names of settings whose values stand elsewhere."""
     values: dict[str, str] = {}
-    maps: list[tuple[str, tuple[str, str] | None]] = []
-    unread: list[str] = []
+    elsewhere = ["envFrom" for _ in _each(container, "envFrom")]
     for one in _each(container, "env"):
-        name, key = str(one.get("name")), inner(one, "valueFrom", "configMapKeyRef")
-        if key is not None:
-            maps.append((str(inner(key, "name")), (name, str(inner(key, "key")))))
-        elif "valueFrom" not in one:
+        name = str(one.get("name"))
+        if "valueFrom" not in one:
             values[name] = str(one.get("value", ""))
         elif name.startswith(ENVIRONMENT_PREFIX) and name != _PATH_SECRET:
-            unread.append(name)
-    for one in _each(container, "envFrom"):
-        name = inner(one, "configMapRef", "name")
-        if isinstance(name, str) and not one.get("prefix"):
-            maps.append((name, None))
-        else:
-            unread.append("envFrom")
-    return values, maps, unread
+            elsewhere.append(name)
+    return values, elsewhere
 
 
 def _each(parent: object, *keys: str) -> Iterator[Mapping[str, Any]]:

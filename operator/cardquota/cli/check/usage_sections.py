@@ -32,7 +32,9 @@ def past_section(read: CheckedCluster) -> CheckSection:
     """
     lacking = read.not_known(JUDGED_BY)
     found = section_of("past", _past(read), lacking, "pods that got past the gate may be missed")
-    return CheckSection("past", found.findings, [*read.unreadable, *found.notes], not lacking)
+    return CheckSection(
+        "past", found.findings, [*map(str, read.unreadable), *found.notes], not lacking
+    )
 
 
 def _past(read: CheckedCluster) -> Iterator[Finding]:

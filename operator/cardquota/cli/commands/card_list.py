@@ -8,20 +8,20 @@ first stays (D7); here that is the first one that was put in.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, Final
 
-from ...quota.accounts.queue_facts import own_status, queue_facts
-from ...quota.cards.vendor_table import VendorTable
-from ...quota.ledger.groups.group_facts import namespace_facts
+from ...quota.accounts.queue_facts import own_status
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import report_messages
-from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.cluster import DeviceClass, Namespace
-from ...quota.objects.node import Node
+from ...quota.objects.cluster import DeviceClass
 from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import DEVICE_CLASS_PREFIX
 from ...quota.vocabulary import GPU_MEMORY
+from ...settings import Settings
+from ..read_ledger import ReadLedger, empty_ledger
 from ..reading import without_row
 
 Problem = dict[str, str]
@@ -75,66 +75,33 @@ class CardList:
 
 
 class CardCount:
-    """Takes objects of all kinds in any order. An unreadable one affects no other."""
+    """Counts what is read of a cluster, or of files."""
 
-    def __init__(self, vendors: VendorTable) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.notes: list[str] = []
         """What the reader of the list has to know."""
-        self.queues_readable = True
-        self._ledger = Ledger(vendors)
-        self._nodes = self._queues = 0
-        self._not_counted: list[Problem] = []
-        self._unreadable: list[Problem] = []
+        noted: dict[str, Callable[[Any], None]] = {
+            "queues": self._note_published,
+            "deviceclasses": self._note_class,
+        }
+        self.read: Final = ReadLedger(empty_ledger(settings), noted=noted)
+        self._ledger = self.read.ledger
         self._classes: dict[str, str] = {}
         self._allocated: Counter[str] = Counter()
         self._inqueue: Counter[str] = Counter()
 
-    def take_node(self, node: Node) -> None:
-        """Count the cards of a node."""
-        try:
-            self._ledger.node_seen(node_facts(node, self._ledger.vendors))
-            self._nodes += 1
-        except (ValueError, TypeError) as error:
-            self.leave_out_node(node.metadata.name, str(error))
-
-    def take_queue(self, queue: Queue) -> None:
-        """Count the quota of a queue."""
-        try:
-            facts = queue_facts(queue)
-        except (ValueError, TypeError) as error:
-            self.leave_out_queue(queue.metadata.name, str(error))
-            return
-        self._ledger.queue_seen(facts)
-        self._queues += 1
+    def _note_published(self, queue: Queue) -> None:
         for row in own_status(queue).cards or ():
             for total, published in (self._allocated, row.allocated), (self._inqueue, row.inqueue):
                 if published is not None:
                     total[row.name] += _amount(published)
-        if facts.quota_problem:
-            text = report_messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
-            self._unreadable.append({"queue": facts.name, "problem": text})
 
-    def take_device_class(self, found: DeviceClass) -> None:
-        """Note the resource names that claim devices of a class."""
+    def _note_class(self, found: DeviceClass) -> None:
         self._classes[found.metadata.name] = found.spec.extended_resource_name or ""
-
-    def take_namespace(self, found: Namespace) -> None:
-        """Note an unknown value of the label."""
-        self._ledger.namespace_seen(namespace_facts(found))
-
-    def leave_out_node(self, name: str, error: str) -> None:
-        """The node exists, but nothing of it can be read."""
-        self._nodes += 1
-        self._not_counted.append({"node": name, "problem": f"the node cannot be read: {error}"})
-
-    def leave_out_queue(self, name: str, error: str) -> None:
-        """The queue exists, but nothing of it can be read."""
-        self._queues += 1
-        self._unreadable.append({"queue": name, "problem": f"the queue cannot be read: {error}"})
 
     def listed(self) -> CardList:
         """The list, each part sorted by name."""
-        nodes = self._ledger.nodes
+        nodes, readable = self._ledger.nodes, "queues" not in self.read.unread
         spread = nodes.nodes_with()
         rows: dict[str, dict[str, int]] = {}
         for account in self._ledger.accounts():
@@ -143,19 +110,35 @@ class CardCount:
         problems = [{"node": node, "problem": problem} for node, problem in nodes.problems]
         cards = sorted(spread.keys() | rows.keys())
         return CardList(
-            nodes=self._nodes,
-            queues=self._queues if self.queues_readable else None,
+            nodes=self.read.number["nodes"],
+            queues=self.read.number["queues"] if readable else None,
             cards=[self._line(card, spread.get(card, 0), rows.get(card, {})) for card in cards],
-            not_counted=sorted([*problems, *self._not_counted], key=lambda found: found["node"]),
+            not_counted=sorted([*problems, *self._left_out("node")], key=itemgetter("node")),
             without_row=[
                 {"card": card, "resource": resource, "problem": without_row(resource)}
                 for card, resource in cards_without_row(self._ledger, cards)
             ],
-            unreadable_quotas=sorted(self._unreadable, key=lambda found: found["queue"]),
+            unreadable_quotas=sorted(
+                [*self._unreadable(), *self._left_out("queue")], key=itemgetter("queue")
+            ),
             claimed=list(self._claimed()),
             unknown_modes=list(self._unknown_modes()),
             notes=list(self.notes),
         )
+
+    def _left_out(self, what: str) -> Iterator[Problem]:
+        for one in self.read.unreadable:
+            if one.kind == f"{what}s":
+                yield {what: one.name, "problem": f"the {what} cannot be read: {one.error}"}
+
+    def _unreadable(self) -> Iterator[Problem]:
+        for account in self._ledger.accounts():
+            facts = account.facts
+            if facts is not None and facts.quota_problem:
+                text = report_messages.quota_unreadable(
+                    facts.quota_problem, kept=bool(facts.recorded)
+                )
+                yield {"queue": facts.name, "problem": text}
 
     def _claimed(self) -> Iterator[Problem]:
         """Leaves out a class's resource name that also counts a card: it counts as that card."""
@@ -175,7 +158,8 @@ class CardCount:
             yield {"namespace": name, "problem": problem}
 
     def _line(self, card: str, nodes: int, rows: dict[str, int]) -> CardLine:
-        readable, allocatable = self.queues_readable, self._ledger.nodes.total(card)
+        readable = "queues" not in self.read.unread
+        allocatable = self._ledger.nodes.total(card)
         quota = sum(rows.values())
         named = tuple(sorted(name for name, amount in rows.items() if amount > 0))
         return CardLine(

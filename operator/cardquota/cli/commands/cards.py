@@ -1,26 +1,19 @@
 """`cardquota cards`: read nodes and queues of files, or of a cluster as its user; count, print."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 import typer
 from rich.text import Text
 
-from ...cluster.api.client import Client
-from ...cluster.watch.listing import Unreadable
-from ...quota.cards.vendor_table import VendorTable
-from ...quota.objects.cluster import DeviceClass, Namespace
-from ...quota.objects.node import Node
-from ...quota.objects.queue import Queue
-from ...quota.vocabulary import API_GROUP, VERSION
 from ...quota.words import counted, listed, show
 from ...settings import Settings
 from ..output import ClusterChoice, Output
 from ..printing import failed, print_data, print_lines, table
-from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, client_of, done
-from ..reading import listed as listed_objects
-from ..simulate.inventory import sort_documents
+from ..read_ledger import kinds_of
+from ..reading import NOT_FOUND, client_of, done
+from ..simulate.inventory import sort_documents, struct_of
 from ..simulate.yaml_files import YamlFileError, read_files
 from .card_list import CardCount, CardLine, CardList, Problem
 
@@ -40,10 +33,7 @@ def cards(
 ) -> None:
     """List them. Errors: typer.Exit, if they could not be listed."""
     try:
-        if files:
-            found = from_files(files, settings.vendor_table)
-        else:
-            found = done(from_cluster(cluster, settings.vendor_table))
+        found = from_files(files, settings) if files else done(from_cluster(cluster, settings))
     except YamlFileError as error:
         raise typer.Exit(failed(error)) from None
     if output.is_data:
@@ -116,88 +106,41 @@ def _alike(what: str, found: Iterable[Problem]) -> Iterator[str]:
         yield f"{listed(names, most=MOST_NAMED)}: {problem}"
 
 
-T = TypeVar("T", bound=msgspec.Struct)
-_CLASSES: Final = tuple(
-    f"/apis/resource.k8s.io/{version}/deviceclasses" for version in ("v1", "v1beta2", "v1beta1")
-)
-_COUNTED: Final = (
-    ("", "Node"),
-    ("", "Namespace"),
-    (API_GROUP, "Queue"),
-    ("resource.k8s.io", "DeviceClass"),
-)
+_COUNTED: Final = ("nodes", "queues", "namespaces", "deviceclasses")
 
 
-def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
+def from_files(files: Iterable[str], settings: Settings) -> CardList:
     """The cards of YAML files. Objects of other kinds are skipped. Raises YamlFileError."""
-    count = CardCount(vendors)
+    count = CardCount(settings)
+    every = kinds_of(count.read.ledger)
+    kinds = {every[name].struct: every[name] for name in _COUNTED}
     documents = read_files(files)
-    ours = [d for d in documents if (d.group, d.kind) in _COUNTED]
+    ours = [one for one in documents if struct_of(one) in kinds]
     inventory = sort_documents(ours)
     count.notes += inventory.notes
     if len(ours) < len(documents):
         others = counted(len(documents) - len(ours), "object")
         count.notes.append(f"{others} of other kinds skipped: they say nothing of cards")
-    for node in inventory.nodes:
-        count.take_node(node)
-    for queue in inventory.queues:
-        count.take_queue(queue)
-    for namespace in inventory.namespaces:
-        count.take_namespace(namespace)
-    for device_class in inventory.device_classes:
-        count.take_device_class(device_class)
+    for struct, kind in kinds.items():
+        for found in inventory.of(struct):
+            count.read.take(kind, found)
     return count.listed()
 
 
-async def from_cluster(cluster: ClusterChoice, vendors: VendorTable) -> CardList:
+async def from_cluster(cluster: ClusterChoice, settings: Settings) -> CardList:
     """The cards of a cluster. Needs the right to list nodes.
 
     If Queues do not exist as a kind, or the user may not list them, they are left out with a note.
     Namespaces and DeviceClasses that the user may not list are left out without a note.
     Errors: AccessError, ClusterError.
     """
+    count = CardCount(settings)
+    kinds = kinds_of(count.read.ledger)
     async with client_of(cluster) as client:
-        return await _read(client, CardCount(vendors))
-
-
-async def _read(client: Client, count: CardCount) -> CardList:
-    async for node in listed_objects(client, "/api/v1/nodes", Node):
-        if isinstance(node, Unreadable):
-            count.leave_out_node(node.name, node.error)
-        else:
-            count.take_node(node)
-    try:
-        async for queue in listed_objects(client, f"/apis/{API_GROUP}/{VERSION}/queues", Queue):
-            if isinstance(queue, Unreadable):
-                count.leave_out_queue(queue.name, queue.error)
-            else:
-                count.take_queue(queue)
-    except ClusterError as error:
-        if error.status not in (FORBIDDEN, NOT_FOUND):
-            raise
-        count.queues_readable = False
+        for name in _COUNTED:
+            await count.read.read(client, kinds[name])
+            count.read.need("nodes")
+    if (why := count.read.unread.get("queues")) is not None:
         none = "the cluster has no definition of Queue"
-        count.notes.append(f"{none if error.status == NOT_FOUND else error}: no quotas are shown")
-    await _read_optional(client, count, Namespace, ("/api/v1/namespaces",), count.take_namespace)
-    await _read_optional(client, count, DeviceClass, _CLASSES, count.take_device_class)
+        count.notes.append(f"{none if why.status == NOT_FOUND else why}: no quotas are shown")
     return count.listed()
-
-
-async def _read_optional(
-    client: Client,
-    count: CardCount,
-    struct: type[T],
-    paths: Iterable[str],
-    take: Callable[[T], None],
-) -> None:
-    """Read a kind by the first path that is served, if the user may list it."""
-    for path in paths:
-        try:
-            async for found in listed_objects(client, path, struct):
-                if not isinstance(found, Unreadable):
-                    take(found)
-        except ClusterError as error:
-            if error.status in (FORBIDDEN, NOT_FOUND):
-                continue
-            count.notes.append(str(error))
-        return

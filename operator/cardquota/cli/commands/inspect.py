@@ -4,24 +4,13 @@ On a terminal each card has a bar. A pipe gets the same columns without it.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from typing import Final
 
-import msgspec
 import typer
 from rich.text import Text
 
-from ...cluster.watch.listing import Unreadable
-from ...quota import vocabulary as v
-from ...quota.accounts.queue_facts import queue_facts
-from ...quota.cards.vendor_table import VendorTable
-from ...quota.ledger.ledger import Ledger
-from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.node import ConfigMap, Node
-from ...quota.objects.pod import Pod
-from ...quota.objects.queue import Queue
-from ...quota.pods.pod_facts import pod_facts
 from ...quota.reports.memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
@@ -35,7 +24,8 @@ from ...quota.words import counted, show
 from ...settings import Settings
 from ..output import ClusterChoice, ExitCode, Output
 from ..printing import in_one_line, print_data, print_lines, table
-from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, client_of, done, listed
+from ..read_ledger import ReadLedger, empty_ledger, kinds_of
+from ..reading import FORBIDDEN, client_of, done
 
 _COLUMNS: Final = ("NODE", "CARD", "USED/TOTAL", "HEALTH", "PODS")
 _WIDTH: Final = 20
@@ -51,9 +41,11 @@ def inspect(
     output: Output,
 ) -> None:
     """Show the cards. Errors: typer.Exit, if they could not be shown."""
-    read = done(read_cluster(cluster, settings.vendor_table))
+    read = done(read_cluster(cluster, settings))
     report = to_its_end(memory_report(read.ledger))
-    if not read.knows_queues:
+    queues, broken = read.unread.get("queues"), read.unread.get("configmaps")
+    # Without Queues nothing is limited; those that may not be seen may limit it.
+    if queues is not None and queues.status == FORBIDDEN:
         report = replace(report, limited=None)
     if node:
         row = node_row(read.ledger, node)
@@ -61,7 +53,11 @@ def inspect(
             sys.stderr.write(f"cardquota: node <{show(node)}>: no node of this name\n")
             raise typer.Exit(ExitCode.FAILED)
         report = MemoryReport((row,), (), {})
-    for note in read.notes:
+    notes = list(map(str, read.unreadable))
+    if broken is not None:
+        why = broken.__cause__
+        notes.append(f"lists of broken cards in kube-system are left out: {why}")
+    for note in notes:
         sys.stderr.write(f"cardquota: {in_one_line(note)}\n")
     if output.is_data:
         print_data(asdict(report.nodes[0] if node else report), output)
@@ -139,58 +135,14 @@ def _name(pod: MemoryPodRow) -> str:
     return show(f"{pod.namespace}/{pod.name}", most=120)
 
 
-T = TypeVar("T", bound=msgspec.Struct)
-
-
-@dataclass(slots=True)
-class ClusterMemory:
-    """What was read, and what was not."""
-
-    ledger: Ledger
-    notes: list[str] = field(default_factory=list)
-    knows_queues: bool = True
-    """Whether the quotas of the queues could be read."""
-
-
-async def read_cluster(cluster: ClusterChoice, vendors: VendorTable) -> ClusterMemory:
+async def read_cluster(cluster: ClusterChoice, settings: Settings) -> ReadLedger:
     """Needs the right to list nodes and pods; where queues may not be listed, it is not known
-    whether they limit card memory.
-
-    Errors: AccessError, ClusterError.
+    whether they limit card memory. Errors: AccessError, ClusterError.
     """
-    ledger = Ledger(vendors)
-    found = ClusterMemory(ledger)
-
-    def list_of_broken(lists: ConfigMap) -> None:
-        if lists.node:
-            ledger.card_memory.unhealthy_seen(lists.node, lists.text)
-
+    found = ReadLedger(empty_ledger(settings))
+    kinds = kinds_of(found.ledger)
     async with client_of(cluster) as client:
-
-        async def each(path: str, struct: type[T], take: Callable[[T], None]) -> None:
-            async for one in listed(client, path, struct):
-                if isinstance(one, Unreadable):
-                    what = path.rpartition("/")[2]
-                    why = f"{show(one.name)} cannot be read: {show(one.error)}"
-                    found.notes.append(f"{what}: {why}")
-                else:
-                    take(one)
-
-        await each("/api/v1/nodes", Node, lambda x: ledger.node_seen(node_facts(x, vendors)))
-        await each("/api/v1/pods", Pod, lambda x: ledger.pod_seen(pod_facts(x)))
-        try:
-            await each("/api/v1/namespaces/kube-system/configmaps", ConfigMap, list_of_broken)
-        except ClusterError as error:
-            if error.status != FORBIDDEN:
-                raise
-            why = str(error.__cause__)
-            found.notes.append(f"lists of broken cards in kube-system are left out: {why}")
-        try:
-            queues = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
-            await each(queues, Queue, lambda x: ledger.queue_seen(queue_facts(x)))
-        except ClusterError as error:
-            if error.status not in (FORBIDDEN, NOT_FOUND):
-                raise
-            # Without Queues nothing is limited; those that may not be seen may limit it.
-            found.knows_queues = error.status == NOT_FOUND
+        for name in ("nodes", "pods", "configmaps", "queues"):
+            await found.read(client, kinds[name])
+    found.need("nodes", "pods")
     return found

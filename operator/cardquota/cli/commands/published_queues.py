@@ -23,16 +23,14 @@ MOST_ROWS: Final = 1_000
 _COLUMNS: Final = "columns"
 
 
-class TopMeta(Meta):
-    """Of a queue."""
-
+class _Meta(Meta):
     annotations: Any = None
 
 
-class TopQueue(Wire):
+class _Queue(Wire):
     """What is read of a queue: its form is not relied upon."""
 
-    metadata: TopMeta
+    metadata: _Meta
     status: Any = None
 
 
@@ -104,11 +102,11 @@ async def list_queues(client: Client) -> PublishedQueues:
     """Needs the right to list queues. Errors: ClusterError."""
     found = PublishedQueues([], [])
     try:
-        async for queue in listed(client, PATH, TopQueue):
+        async for queue in listed(client, PATH, _Queue):
             if isinstance(queue, Unreadable):
                 found.unreadable.append(f"{queue.name}: {queue.error}")
             else:
-                found.queues.append(published_queue(queue))
+                found.queues.append(_published(queue))
     except ClusterError as error:
         if error.status != NOT_FOUND:
             raise
@@ -118,7 +116,7 @@ async def list_queues(client: Client) -> PublishedQueues:
     return found
 
 
-def published_queue(queue: TopQueue) -> PublishedQueue:
+def _published(queue: _Queue) -> PublishedQueue:
     """What is published of a queue, wherever that is."""
     meta = queue.metadata
     annotations = meta.annotations if isinstance(meta.annotations, dict) else {}

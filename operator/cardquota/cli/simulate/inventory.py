@@ -126,18 +126,24 @@ class WrittenWorkload:
 class Inventory:
     """All objects of the files by kind, and what was left out."""
 
-    priority_classes: list[PriorityClass] = field(default_factory=list)
-    runtime_classes: list[RuntimeClass] = field(default_factory=list)
-    limit_ranges: list[LimitRange] = field(default_factory=list)
-    device_classes: list[DeviceClass] = field(default_factory=list)
     claims: dict[tuple[str, NamedClaim], ResourceClaim] = field(default_factory=dict)
     """By namespace. Templates of claims too."""
-    nodes: list[Node] = field(default_factory=list)
-    namespaces: list[Namespace] = field(default_factory=list)
-    queues: list[Queue] = field(default_factory=list)
     workloads: list[WrittenWorkload | WrittenPodGroup] = field(default_factory=list)
     """In the order of the files. What a pod group asks for is reserved at its place among them."""
     notes: list[str] = field(default_factory=list)
+    others: list[msgspec.Struct] = field(default_factory=list)
+    """What the cluster has before any workload comes: nodes, queues, namespaces, ..."""
+
+    def of(self, struct: type[T]) -> list[T]:
+        """All others of a kind."""
+        return [one for one in self.others if isinstance(one, struct)]
+
+    def named_namespaces(self) -> set[str]:
+        """Those of all workloads."""
+        return {
+            (one.body if isinstance(one, WrittenWorkload) else one).metadata.namespace
+            for one in self.workloads
+        }
 
 
 _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
@@ -175,12 +181,17 @@ class _Key(NamedTuple):
     name: str
 
 
+def struct_of(document: Document) -> type[msgspec.Struct] | None:
+    """As what an object is read; None: nobody reads objects of its kind."""
+    return _TYPES.get((document.group, document.kind))
+
+
 def sort_documents(documents: Iterable[Document]) -> Inventory:
     """Read each object with the struct of its kind. Raises YamlFileError."""
     found: dict[_Key, msgspec.Struct] = {}
     inventory = Inventory()
     for document in documents:
-        struct = _TYPES.get((document.group, document.kind))
+        struct = struct_of(document)
         if struct is None:
             inventory.notes.append(f"{document.where}: {document.title} is skipped: not simulated")
             continue
@@ -216,25 +227,13 @@ def _read(
 
 def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
     match body:
-        case PriorityClass():
-            inventory.priority_classes.append(body)
-        case RuntimeClass():
-            inventory.runtime_classes.append(body)
-        case LimitRange():
-            inventory.limit_ranges.append(body)
-        case DeviceClass():
-            inventory.device_classes.append(body)
         case ResourceClaim():
             named = NamedClaim(kind, body.metadata.name)
             inventory.claims[body.metadata.namespace, named] = body
-        case Node():
-            inventory.nodes.append(body)
-        case Namespace():
-            inventory.namespaces.append(body)
-        case Queue():
-            inventory.queues.append(body)
         case WrittenPodGroup():
             body.spec.queue = body.spec.queue or DEFAULT_QUEUE
             inventory.workloads.append(body)
+        case Pod() | Replicated() | BatchJob() | CronJob() | VolcanoJob():
+            inventory.workloads.append(WrittenWorkload(kind, body))
         case _:
-            inventory.workloads.append(WrittenWorkload(kind, cast("Body", body)))
+            inventory.others.append(body)

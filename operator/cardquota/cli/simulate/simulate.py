@@ -8,8 +8,10 @@ import msgspec
 import typer
 from rich.text import Text
 
+from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
+from ...quota.objects.queue import Queue
 from ...quota.reports.queue_report import QueueReport, columns
 from ...quota.words import listed, show
 from ...settings import Settings
@@ -40,7 +42,8 @@ def simulate(
             "--dry-run=server)"
         )
         raise typer.BadParameter(told, param_hint="-f")
-    if by_plugin and inventory.workloads and not inventory.queues and not inventory.nodes:
+    there = [*inventory.of(Queue), *inventory.of(Node)]
+    if by_plugin and inventory.workloads and not there:
         told = (
             "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
             "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"

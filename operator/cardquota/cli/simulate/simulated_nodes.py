@@ -14,8 +14,7 @@ from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.node import Node
 from ...quota.objects.pod import PodSpec
 from ...quota.pods.pod_facts import PodFacts
-from ...quota.selectors.picking import LabelledNode, picked
-from ...quota.selectors.selector import Selector, decode, encode
+from ...quota.selectors.selector import LabelledNode, Selector, decode, encode, picked
 from ...quota.selectors.taints import Tolerations, tolerates, tolerations_of
 from ...quota.vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 

@@ -8,33 +8,28 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-import msgspec
+from cardquota_webhooks.review import AdmissionResponse
 
 from ...cluster.watch.feed import ledger_settings
 from ...install.matching import is_ours, known_to_policies
-from ...install.policies.gate_setting import gate_is_set_by_policy
+from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota import vocabulary as v
-from ...quota.accounts.queue_facts import QueueError, queue_facts
+from ...quota.accounts.queue_facts import QueueError
 from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
-from ...quota.decisions.groups.group_write import judge_group_write
-from ...quota.decisions.groups.job_create import judge_job
-from ...quota.decisions.groups.job_pods import has_too_many_tasks
 from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
-from ...quota.decisions.unenforced import card_not_steered
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.messages import request_messages, shortfall_messages
-from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.pod import Pod, PodSpec
+from ...quota.messages import shortfall_messages
+from ...quota.objects.cluster import Namespace, NamespaceMeta, PriorityClass, RuntimeClass
+from ...quota.objects.node import Node
+from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
-from ...quota.objects.workload import WrittenVolcanoJob
-from ...quota.pods.claims import named_claims, why_no_quota_counts
-from ...quota.pods.pod_facts import PodFacts, alias_warning, pod_facts
+from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.cycle import openings
 from ...quota.release.refusals import Refusal
@@ -42,13 +37,14 @@ from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
-from ...quota.steps import to_its_end
-from ...quota.verdict import Effect, Verdict, effect_of, effect_on_create
+from ...quota.verdict import Verdict
 from ...settings import InstallationMode, Settings
+from ..read_ledger import kinds_of
 from ..reading import without_row
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, Priorities, gated, ungated
 from .inventory import VOLCANO_JOB, Inventory, VolcanoJob, WrittenWorkload
+from .reviews import SimulatedReviews
 from .simulated_nodes import SimulatedNodes, shape_of
 from .workloads import expand
 
@@ -71,8 +67,10 @@ class Simulation:
         self._settings = settings
         self._inventory = inventory
         self._cluster = FakeCluster(self.ledger)
-        self._nodes = SimulatedNodes(inventory.nodes, self.ledger.vendors)
-        self._priorities = Priorities(inventory.priority_classes)
+        self._nodes = SimulatedNodes(inventory.of(Node), self.ledger.vendors)
+        self._runtime_classes = {one.metadata.name for one in inventory.of(RuntimeClass)}
+        self._priorities = Priorities(inventory.of(PriorityClass))
+        self._reviews = SimulatedReviews(self.ledger, settings, inventory)
         self._by_uid: dict[str, PodAnswer] = {}
 
     def run(self) -> Answers:
@@ -81,13 +79,13 @@ class Simulation:
         for workload in self._inventory.workloads:
             if not isinstance(workload, WrittenPodGroup):
                 self._apply(workload)
-            elif self._accepts_group(workload):
+            elif self._lets_by("PodGroup", workload):
                 self._cluster.put_group(workload)
                 self._release()
         self._explain_waiting()
         self.answers.queues += [
             found
-            for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
+            for queue in sorted(queue.metadata.name for queue in self._inventory.of(Queue))
             if (found := report(self.ledger, queue)) is not None
         ]
         self.answers.notes += self._priorities.notes
@@ -97,22 +95,14 @@ class Simulation:
 
     def _see_cluster(self) -> None:
         """Have the ledger see all objects of the inventory but the workloads."""
-        for limit_range in self._inventory.limit_ranges:
-            self.ledger.defaults.limit_range_seen(limit_range)
-        for runtime_class in self._inventory.runtime_classes:
-            self.ledger.defaults.runtime_class_seen(runtime_class)
-        for found in self._inventory.device_classes:
-            resource = found.spec.extended_resource_name or ""
-            self.ledger.device_class_seen(found.metadata.name, resource)
-        for priority_class in self._inventory.priority_classes:
-            self.ledger.priority_class_seen(priority_class.metadata.name, priority_class.value)
-        for node in self._inventory.nodes:
-            self.ledger.node_seen(node_facts(node, self.ledger.vendors))
-        for namespace in self._inventory.namespaces:
-            self.ledger.namespace_seen(namespace_facts(namespace))
-        for queue in self._inventory.queues:
-            if self._accepts(queue):
-                self.ledger.queue_seen(queue_facts(queue))
+        for kind in kinds_of(self.ledger).values():
+            for found in self._inventory.of(kind.struct):
+                if not isinstance(found, Queue) or self._accepts(found):
+                    kind.take(found)
+        for name in self._inventory.named_namespaces() - self.ledger.namespaces.keys():
+            self.ledger.namespace_seen(
+                namespace_facts(Namespace(metadata=NamespaceMeta(name=name)))
+            )
         self.answers.notes += [
             f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems
         ]
@@ -130,48 +120,16 @@ class Simulation:
             return False
         return True
 
-    def _accepts_group(self, group: WrittenPodGroup, *, by_controller: bool | None = None) -> bool:
-        """Whether the webhook lets a pod group by; where it only warns, that is noted."""
-        meta = group.metadata
+    def _lets_by(self, kind: str, body: WrittenPodGroup | VolcanoJob) -> bool:
+        """Whether the webhook lets a pod group or a Job by. What it warns of is noted."""
+        meta = body.metadata
         if meta.namespace in self._settings.unwatched_namespaces:
             return True
-        verdict = judge_group_write(self.ledger, group, None, by_controller=by_controller)
-        mode, name = self.ledger.mode_in(meta.namespace), f"{meta.namespace}/{meta.name}"
-        effect = effect_of(verdict.outcome, v.Policy.GATE, mode)
-        if effect is Effect.DENY:
-            self.answers.refused.append(RefusedObject("PodGroup", name, verdict.text))
-            return False
-        told = verdict.warnings if mode is not v.Mode.OFF else ()
-        if verdict.text and mode is not v.Mode.OFF:
-            warned = effect is Effect.WARN
-            told = (shortfall_messages.audited(verdict.text) if warned else verdict.text,)
-        self.answers.notes += [f"PodGroup {name}: {text}" for text in told]
-        return True
-
-    def _accepts_job(self, job: VolcanoJob) -> bool:
-        """Whether the webhook lets a Job of Volcano by, which is there beside Volcano alone. What
-        its pods will wait for is told by their own answers; the rest is noted.
-        """
-        meta = job.metadata
-        mode = self.ledger.mode_in(meta.namespace)
-        unwatched = meta.namespace in self._settings.unwatched_namespaces
-        if self._settings.scheduler != "volcano" or unwatched or mode is v.Mode.OFF:
-            return True
-        written = msgspec.convert(msgspec.to_builtins(job), WrittenVolcanoJob)
-        if has_too_many_tasks(written):
-            return True
-        for task in written.spec.tasks or ():
-            self._leave_out_claims(task.template.spec, meta.namespace)
-        verdict = to_its_end(judge_job(self.ledger, written, namespace=meta.namespace))
-        name = f"{meta.namespace}/{meta.name}"
-        told = list(verdict.warnings)
-        if verdict.refusal and mode is v.Mode.ENFORCE:
-            self.answers.refused.append(RefusedObject(VOLCANO_JOB, name, verdict.refusal))
-            return False
-        if verdict.refusal:
-            told.append(shortfall_messages.audited(verdict.refusal))
-        self.answers.notes += [f"{VOLCANO_JOB} {name}: {text}" for text in told]
-        return True
+        answer, name = self._reviews.create(body), f"{meta.namespace}/{meta.name}"
+        if not answer.allowed:
+            self.answers.refused.append(RefusedObject(kind, name, answer.text))
+        self.answers.notes += [f"{kind} {name}: {text}" for text in answer.warnings]
+        return answer.allowed
 
     # --- what is created ----------------------------------------------------------------------
 
@@ -180,11 +138,12 @@ class Simulation:
         meta = workload.body.metadata
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
-        if isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
+        job = workload.body if self._settings.scheduler == "volcano" else None
+        if isinstance(job, VolcanoJob) and not self._lets_by(VOLCANO_JOB, job):
             found.note = "the Job is refused, so it has no pods"
             return
         if made.group is not None:
-            if not self._accepts_group(made.group, by_controller=True):
+            if not self._lets_by("PodGroup", made.group):
                 found.note = "its pod group is refused, so it has no pods"
                 return
             self._cluster.put_group(made.group)
@@ -194,9 +153,8 @@ class Simulation:
             self._release()
 
     def _look_for_class(self, name: str) -> None:
-        there = {found.metadata.name for found in self._inventory.runtime_classes}
         note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
-        if name and name not in there and note not in self.answers.notes:
+        if name and name not in self._runtime_classes and note not in self.answers.notes:
             self.answers.notes.append(note)
 
     def _create(self, pod: Pod) -> PodAnswer:
@@ -212,56 +170,31 @@ class Simulation:
 
     def _review(self, pod: Pod, answer: PodAnswer) -> None:
         """What admission makes of a pod that is created."""
-        claimed = self._leave_out_claims(pod.spec, pod.metadata.namespace)
+        self._reviews.leave_out_claims(pod.spec, pod.metadata.namespace)
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
             self._unmanaged(pod, answer, f"namespace {facts.namespace} is exempt")
             return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
-        mode = self.ledger.mode_in(facts.namespace)
-        ours = is_ours(pod, facts, self.ledger.vendors)
-        if not ours and not self._asked_about_all(facts):
-            answer.queue = verdict.queue
-            self._unmanaged(pod, answer, self._why_never_seen(facts, verdict, mode))
+        answer.queue = verdict.queue
+        if not is_ours(pod, facts, self.ledger.vendors) and not self._asked_about_all(facts):
+            self._unmanaged(pod, answer, self._why_never_seen(facts, verdict))
             return
-        policy = self.ledger.policy_of(facts, verdict.queue)
-        effect = effect_on_create(verdict, policy, mode, of_volcano_job=facts.of_volcano_job)
+        said = self._reviews.create(pod)
         known = known_to_policies(pod, facts, self.ledger.vendors)
-        if effect is Effect.GATE and not known and gate_is_set_by_policy(self._settings):
+        if said.gated and not known and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)
-            effect = Effect.DENY
-        answer.queue, answer.reason = verdict.queue, verdict.reason or ""
-        answer.text = with_holders(self.ledger, facts, verdict).text
-        if claimed and verdict.reason is v.Reason.DEVICE_CLAIMED:
-            answer.text = request_messages.with_claim(answer.text, claimed)
-        answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
-        if effect is Effect.WARN:
-            answer.warnings += card_not_steered(self.ledger, facts, verdict)
-        if self.ledger.claims_devices(facts):
-            answer.warnings += (request_messages.claim_not_counted(),)
-        if effect is Effect.DENY:
-            answer.answer, answer.warnings = Answer.DENIED, ()
-        elif effect is Effect.GATE:
-            if facts.foreign_gates:
-                answer.warnings += (request_messages.foreign_gate(facts.foreign_gates[0]),)
+            said = AdmissionResponse(allowed=False, reason=verdict.reason or "", text=verdict.text)
+        if not said.allowed:
+            answer.answer, answer.reason, answer.text = Answer.DENIED, said.reason, said.text
+            return
+        audit = shortfall_messages.audited("")
+        audited = next((text for text in said.warnings if text.startswith(audit)), "")
+        answer.warnings = tuple(text for text in said.warnings if text != audited)
+        if said.gated:
             self._cluster.put(gated(pod))
         else:
-            why = self._why_unmanaged(facts, verdict, mode, warned=effect is Effect.WARN)
-            self._unmanaged(pod, answer, why)
-
-    def _leave_out_claims(self, spec: PodSpec, namespace: str) -> str:
-        """Empty its claims if none of them is of a card; why not, where such pods are refused."""
-        found = self.ledger.namespaces.get(namespace)
-        if found is None or found.mode != v.NAMESPACE_ENFORCED:
-            return ""
-        listed = self._settings.device_classes_without_cards
-        for claim in named_claims(spec):
-            there = self._inventory.claims.get((namespace, claim))
-            classes = None if there is None else set(there.device_classes())
-            if why := why_no_quota_counts(claim, classes, listed):
-                return why
-        spec.resource_claims = ()
-        return ""
+            self._unmanaged(pod, answer, audited or self._why_unmanaged(facts, verdict))
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
         """Whether a pod that does not use cards, as far as the API server knows, reaches the
@@ -271,19 +204,16 @@ class Simulation:
         mode = found.mode if found is not None else ""
         return mode == v.NAMESPACE_ENFORCED or (mode == v.NAMESPACE_AUDIT and facts.claims_devices)
 
-    def _why_never_seen(self, facts: PodFacts, verdict: Verdict, mode: v.Mode) -> str:
+    def _why_never_seen(self, facts: PodFacts, verdict: Verdict) -> str:
+        off = self.ledger.mode_in(facts.namespace) is v.Mode.OFF
         devices = card_devices(facts, self.ledger)
-        if mode is v.Mode.OFF or not devices or not (verdict.queue or verdict.text):
-            return self._why_unmanaged(facts, verdict, mode, warned=False)
+        if off or not devices or not (verdict.queue or verdict.text):
+            return self._why_unmanaged(facts, verdict)
         return without_row(devices[0][0])
 
-    def _why_unmanaged(
-        self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool
-    ) -> str:
-        if mode is v.Mode.OFF:
+    def _why_unmanaged(self, facts: PodFacts, verdict: Verdict) -> str:
+        if self.ledger.mode_in(facts.namespace) is v.Mode.OFF:
             return f"card quotas are off in namespace {facts.namespace}"
-        if warned:
-            return shortfall_messages.audited(verdict.text)
         if not verdict.queue:
             cards = self.ledger.uses_cards(facts)
             outside = "no queue: counted outside every quota"

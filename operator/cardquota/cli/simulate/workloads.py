@@ -107,7 +107,10 @@ def _volcano(job: VolcanoJob) -> Expansion:
         ]
     new = WrittenPodGroup(
         metadata=WrittenGroupMeta(
-            name=group, namespace=meta.namespace, annotations=job.metadata.annotations
+            name=group,
+            namespace=meta.namespace,
+            annotations=job.metadata.annotations,
+            owner_references=(owner,),
         ),
         spec=GroupSpec(
             queue=queue,

@@ -6,9 +6,8 @@ write did not happen) or `OutcomeUnknown` (it may have). Knows no kinds of objec
 
 from .access import Access, AccessError, TokenFile
 from .api_error import ApiError, OutcomeUnknown, in_words, read_failure
-from .backoff import Backoff
 from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
-from .clock import boottime
+from .clock import Backoff, boottime
 from .find_access import in_cluster
 from .kubeconfig import Shared, from_kubeconfig
 from .lookups import ClaimLookup, QueueLookup

@@ -7,9 +7,17 @@ certificate that the API server does not trust yet.
 from .ca_bundle import CaBundles
 from .certificate_manager import CertificateManager
 from .certificate_store import GivenSecret, Holding, OwnSecret, renewed
-from .certificates import NO_PAIR, KeyPair, can_sign, make_authority, make_serving, why_unusable
+from .certificates import (
+    NO_PAIR,
+    KeyPair,
+    can_sign,
+    make_authority,
+    make_serving,
+    read_certificates,
+    trusted_through,
+    why_unusable,
+)
 from .path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets
-from .pem import read_certificates, trusted_through
 
 __all__ = [
     "NO_PAIR",

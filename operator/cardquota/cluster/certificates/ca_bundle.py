@@ -15,8 +15,8 @@ from cryptography import x509
 from ..api.api_error import ApiError
 from ..api.client import JSON_PATCH, Client
 from ..api.clock import boottime
+from .certificates import read_certificates, to_pem
 from .path_secrets import PathSecrets
-from .pem import read_certificates, to_pem
 
 log = logging.getLogger(__name__)
 

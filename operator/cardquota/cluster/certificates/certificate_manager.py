@@ -20,9 +20,8 @@ import msgspec
 from ..api.api_error import ApiError, OutcomeUnknown
 from .ca_bundle import CaBundles
 from .certificate_store import CertificateSource, Holding, utc_now
-from .certificates import KeyPair
+from .certificates import KeyPair, read_certificates, trusted_through
 from .path_secrets import PathSecrets
-from .pem import read_certificates, trusted_through
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,16 @@ import msgspec
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client, get_if_there
-from .certificates import NO_PAIR, KeyPair, can_sign, make_authority, make_serving, why_unusable
-from .pem import read_certificates, to_pem
+from .certificates import (
+    NO_PAIR,
+    KeyPair,
+    can_sign,
+    make_authority,
+    make_serving,
+    read_certificates,
+    to_pem,
+    why_unusable,
+)
 
 log = logging.getLogger(__name__)
 

@@ -158,11 +158,6 @@ class Elector:
         return lease is not None and lease.holder == term == self.term
 
     @property
-    def renewed_at(self) -> float:
-        """On our clock: when the last renewal that succeeded was sent."""
-        return self._renewals.sent
-
-    @property
     def healthy_since(self) -> float:
         """The time on our clock since when every renewal was sent in time and answered in 1 s."""
         return self._renewals.healthy_since(self._clock())

@@ -13,8 +13,8 @@ import msgspec
 from ...quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, HANDOVER
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
-from ..api.backoff import Backoff
 from ..api.client import Client, get_if_there
+from ..api.clock import Backoff
 from ..api.wire import LineSplitter
 
 log = logging.getLogger(__name__)

@@ -15,9 +15,8 @@ import msgspec
 from ...loop.ended import ended
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown
-from ..api.backoff import Backoff
 from ..api.client import Client
-from ..api.clock import boottime
+from ..api.clock import Backoff, boottime
 from .elector import Elector
 
 T = TypeVar("T")

@@ -1,7 +1,16 @@
 """HTTP servers of ours: how they listen, and the certificates that they show and demand."""
 
-from .body_budget import MOST, SMALL, BodyBudget, BodyHold, BusyError
-from .connections import IDLE, REQUEST_WITHIN, Connection, Connections
+from .bounds import (
+    IDLE,
+    MOST,
+    REQUEST_WITHIN,
+    SMALL,
+    BodyBudget,
+    BodyHold,
+    BusyError,
+    Connection,
+    Connections,
+)
 from .http2_connection import STREAMS
 from .http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
 from .http_server import PROTOCOLS, HttpServer

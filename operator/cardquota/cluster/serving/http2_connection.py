@@ -31,8 +31,7 @@ from h2.exceptions import ProtocolError, StreamClosedError
 from h2.settings import SettingCodes, Settings
 from hyperframe.frame import GoAwayFrame
 
-from .body_budget import BodyBudget, BodyHold, BusyError
-from .connections import Connection
+from .bounds import BodyBudget, BodyHold, BusyError, Connection
 from .http_call import BROKEN, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
 
 _LOG = logging.getLogger(__name__)

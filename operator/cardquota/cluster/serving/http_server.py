@@ -18,8 +18,16 @@ from typing import Any, Final, cast
 
 from aiohttp import StreamReader, web
 
-from .body_budget import OF_THE_PROCESS, BodyBudget, BodyHold, BusyError
-from .connections import IDLE, REQUEST_WITHIN, Connection, Connections
+from .bounds import (
+    IDLE,
+    OF_THE_PROCESS,
+    REQUEST_WITHIN,
+    BodyBudget,
+    BodyHold,
+    BusyError,
+    Connection,
+    Connections,
+)
 from .http2_connection import Http2Connection
 from .http_call import (
     BROKEN,

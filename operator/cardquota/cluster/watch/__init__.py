@@ -4,15 +4,20 @@ In: a client, a path and a partial struct. Out: `Reflector`, which tells its sin
 changed and deleted, in order for each object, and `watched`: the kinds that feed the ledger.
 """
 
-from .catching_up import AT_ONCE, CatchingUp, OverdueReads
 from .change_notifier import ChangeNotifier
-from .delivery import Delivery, ObjectIndex
-from .event_reader import BrokenStreamError, EventReader, Progress, ResumePolicy, StreamError
-from .feed import watched_kinds
+from .delivery import (
+    BrokenStreamError,
+    Delivery,
+    EventReader,
+    ObjectIndex,
+    Progress,
+    StreamError,
+)
+from .feed import AT_ONCE, CatchingUp, watched_kinds
 from .left_out_reads import LeftOutReads
 from .listing import Unreadable, list_objects
 from .optional_reflector import OptionalReflector
-from .reflector import Reflector
+from .reflector import Reflector, ResumePolicy
 
 __all__ = [
     "AT_ONCE",
@@ -24,7 +29,6 @@ __all__ = [
     "LeftOutReads",
     "ObjectIndex",
     "OptionalReflector",
-    "OverdueReads",
     "Progress",
     "Reflector",
     "ResumePolicy",

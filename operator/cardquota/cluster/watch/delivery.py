@@ -1,13 +1,18 @@
-"""From raw objects to the calls of a sink: seen, gone, undecodable."""
+"""From the lines of a watch, or the objects of a list, to the calls of a sink: seen, gone,
+undecodable; and how far it has come.
+"""
 
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from sys import intern
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from ..api import wire
+from ..api.api_error import ApiError, read_status
 from ..api.wire import (
     PartialObjectMetadata,
     WatchedObject,
@@ -194,3 +199,83 @@ class Delivery(Generic[T]):
             return decode_identity(raw)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return PartialObjectMetadata()
+
+
+class Progress:
+    """Only moves forward. Belongs to the event loop it is used in."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        """The newest resourceVersion up to which everything was delivered; 0 before a list."""
+        self.current_at = float("-inf")
+        """When, on the reflector's clock, that was last known to be everything."""
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+
+    def told_up_to(self, revision: int, at: float) -> None:
+        """Everything up to `revision` was delivered, as of `at` on the reflector's clock."""
+        self.revision = max(self.revision, revision)
+        self.current_at = max(self.current_at, at)
+        for wanted, waiter in self._waiters:
+            if wanted <= self.revision and not waiter.done():
+                waiter.set_result(None)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a waiter needs a revision that was not delivered yet."""
+        return any(wanted > self.revision for wanted, _ in self._waiters)
+
+    async def reached(self, revision: int) -> None:
+        """Return once everything up to `revision` was delivered. It is `awaited` meanwhile."""
+        waiter = (revision, asyncio.get_running_loop().create_future())
+        self._waiters.append(waiter)
+        try:
+            await waiter[1]
+        finally:
+            self._waiters.remove(waiter)
+
+
+class StreamError(ApiError):
+    """An ERROR event on a stream that had been opened."""
+
+
+class BrokenStreamError(Exception):
+    """The stream cannot be followed from here: list again."""
+
+
+class EventReader(Generic[T]):
+    """Reads one kind's watches, one line after the other."""
+
+    def __init__(
+        self, delivery: Delivery[T], progress: Progress, clock: Callable[[], float]
+    ) -> None:
+        self.applied = 0
+        """The newest change that was told; bookmarks do not count."""
+        self._delivery = delivery
+        self._progress = progress
+        self._clock = clock
+
+    def read(self, line: bytes) -> None:
+        """Tell what one line says. Raises StreamError where it is an error of the API server's,
+        and BrokenStreamError where it cannot be read.
+        """
+        try:
+            event = wire.decode_event(line)
+            if event.type in (wire.ADDED, wire.MODIFIED):
+                revision = self._delivery.changed(event.object, newer_than=self._progress.revision)
+            elif event.type == wire.DELETED:
+                revision = self._delivery.deleted(event.object)
+            elif event.type == wire.BOOKMARK:
+                meta = decode_identity(event.object).metadata
+                revision = revision_of(meta.resource_version)
+                self._progress.told_up_to(revision, self._clock())
+                return
+            elif event.type == wire.ERROR:
+                status = read_status(event.object)
+                after = status.details.retry_after_seconds if status.details else None
+                raise StreamError(status.code, status.reason, status.message, retry_after=after)
+            else:
+                raise BrokenStreamError(f"unknown event type {event.type[:40]!r}")
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise BrokenStreamError(f"unreadable line of {len(line)} bytes: {error}") from error
+        self.applied = max(self.applied, revision)
+        self._progress.told_up_to(revision, self._clock())

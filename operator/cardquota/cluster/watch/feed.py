@@ -1,14 +1,20 @@
 """From the watches into the ledger: one sink per kind, which notifies when the ledger has changed.
 
 All sinks run in the ledger's event loop. A bad object is counted and left out; the rest goes on.
+
+What one change means for very many pods is worked off in slices. A node may change what fits for
+tens of thousands of waiting pods. A namespace, queue or pod group may have to be read again for as
+many: some 40 us each, or a few ms if one is as large as it may be.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+from ...loop.time_slice import TimeSlice
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -23,7 +29,6 @@ from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import InstallationMode, Settings
-from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery
 
@@ -31,17 +36,35 @@ T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 _MOST_SAID = 400
 """Characters of a name, or of an error in an object, in a log line."""
+AT_ONCE: Final = 100
+"""Pods that one event may re-read itself before the rest is left to `CatchingUp`. A large pod
+counts as several.
+"""
+PAUSE: Final = 0.02
+"""Seconds between two slices of what nodes have moved, each of which takes some milliseconds."""
 
 
-@dataclass(slots=True)
-class KindSink(Generic[T]):
-    """A reflector's sink for one kind of object."""
+@dataclass(slots=True, frozen=True)
+class WatchedKind(Generic[T]):
+    """One kind to be reflected, and the sink of its objects."""
 
     kind: str
-    notifier: ChangeNotifier
+    path: str
+    struct: type[T]
     take: Callable[[T], None]
     drop: Callable[[str, str, str], None]
+    notifier: ChangeNotifier
     on_undecodable: Callable[[str], None]
+    needed: bool = True
+    """Whether decisions depend on it. If not, nothing waits long for it: an API server may not
+    serve it, and right after an upgrade we may not be allowed to read it yet."""
+    older: tuple[str, ...] = ()
+    """The paths of its older versions that we read."""
+
+    def delivery(self) -> Delivery[Any]:
+        """A new one, that knows of no object yet."""
+        struct: type[Any] = self.struct
+        return Delivery(self.kind, struct, self)
 
     def seen(self, obj: T) -> None:
         """An object was added or changed."""
@@ -66,23 +89,38 @@ class KindSink(Generic[T]):
         self.on_undecodable(self.kind)
 
 
-@dataclass(slots=True, frozen=True)
-class WatchedKind:
-    """One kind to be reflected: its path, struct and sink."""
+class CatchingUp:
+    """Works on what the ledger has put off until nothing is left. Starts by itself, in its loop.
 
-    kind: str
-    path: str
-    struct: type[Any]
-    sink: KindSink[Any]
-    needed: bool = True
-    """Whether decisions depend on it. If not, nothing waits long for it: an API server may not
-    serve it, and right after an upgrade we may not be allowed to read it yet."""
-    older: tuple[str, ...] = ()
-    """The paths of its older versions that we read."""
+    Its work changes the ledger, so it notifies listeners once in each slice.
+    """
 
-    def delivery(self) -> Delivery[Any]:
-        """A new one, that knows of no object yet."""
-        return Delivery(self.kind, self.struct, self.sink)
+    def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
+        self._ledger = ledger
+        self._notifier = notifier
+        self._read: asyncio.Handle | None = None
+        self._move: asyncio.TimerHandle | None = None
+        notifier.listen(self._look)
+
+    def _look(self) -> None:
+        """Cheap if nothing is put off."""
+        if self._read is None and self._ledger.overdue:
+            self._read = asyncio.get_running_loop().call_soon(self._read_some)
+        if self._move is None and self._ledger.behind:
+            self._move = asyncio.get_running_loop().call_later(PAUSE, self._move_some)
+
+    def _read_some(self) -> None:
+        """Of the pods that are to be read again."""
+        self._read = None
+        slice_ = TimeSlice()
+        self._ledger.reassessment.read_overdue(lambda: slice_.over)
+        self._notifier.notify()  # and look again
+
+    def _move_some(self) -> None:
+        """Of the pods that may go to other nodes now."""
+        self._move = None
+        self._ledger.catch_up()
+        self._notifier.notify()  # and look again
 
 
 def ledger_settings(settings: Settings) -> LedgerSettings:
@@ -106,25 +144,15 @@ def watched_kinds(
     on_undecodable: Callable[[str], None],
     *,
     broken_cards: bool = False,
-) -> tuple[WatchedKind, ...]:
-    """All kinds that the ledger needs; the optional kinds are last.
+) -> tuple[WatchedKind[Any], ...]:
+    """All kinds that the ledger needs; the optional kinds are last. What a change means for very
+    many pods is worked off after it, in slices.
 
     `broken_cards`: whether ConfigMaps are read that say which cards of a node are broken.
     """
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
-    catching_up = CatchingUp(ledger, notifier)
-
-    def node_seen(node: Node) -> None:
-        ledger.node_seen(node_facts(node, ledger.vendors))
-        catching_up.look()
-
-    def queue_seen(queue: Queue) -> None:
-        ledger.queue_seen(queue_facts(queue))
-        catching_up.look()
-
-    def group_seen(group: PodGroup) -> None:
-        ledger.group_seen(group_facts(group))
+    CatchingUp(ledger, notifier)
 
     def workload_seen(name: str, workload: Workload) -> None:
         facts = workload_facts(name, workload, ledger.defaults)
@@ -132,10 +160,6 @@ def watched_kinds(
             ledger.workloads.gone(workload.metadata.uid)
         else:
             ledger.workloads.see(facts)
-
-    def node_gone(name: str) -> None:
-        ledger.node_gone(name)
-        catching_up.look()
 
     def kind(
         name: str,
@@ -146,9 +170,10 @@ def watched_kinds(
         *,
         needed: bool = True,
         older: Sequence[str] = (),
-    ) -> WatchedKind:
-        sink = KindSink(name, notifier, take, drop, on_undecodable)
-        return WatchedKind(name, path, struct, sink, needed, tuple(older))
+    ) -> WatchedKind[Any]:
+        return WatchedKind(
+            name, path, struct, take, drop, notifier, on_undecodable, needed, tuple(older)
+        )
 
     found = (
         kind(
@@ -162,21 +187,21 @@ def watched_kinds(
             "nodes",
             "/api/v1/nodes",
             Node,
-            node_seen,
-            lambda _, name, __: node_gone(name),
+            lambda x: ledger.node_seen(node_facts(x, ledger.vendors)),
+            lambda _, name, __: ledger.node_gone(name),
         ),
         kind(
             "queues",
             f"{group}/queues",
             Queue,
-            queue_seen,
+            lambda x: ledger.queue_seen(queue_facts(x)),
             lambda _, name, __: ledger.queue_gone(name),
         ),
         kind(
             "podgroups",
             f"{group}/podgroups",
             PodGroup,
-            group_seen,
+            lambda x: ledger.group_seen(group_facts(x)),
             lambda namespace, name, _: ledger.group_gone(f"{namespace}/{name}"),
         ),
         kind(

@@ -30,10 +30,12 @@ class LeftOutReads:
     the watch has shown. Belongs to the ledger's event loop.
     """
 
-    def __init__(self, ledger: LedgerReader, client: Client, kinds: Sequence[WatchedKind]) -> None:
+    def __init__(
+        self, ledger: LedgerReader, client: Client, kinds: Sequence[WatchedKind[Any]]
+    ) -> None:
         by_name = {one.kind: one for one in kinds}
         self._client = client
-        self._kinds: tuple[tuple[KeptObjects, WatchedKind], ...] = (
+        self._kinds: tuple[tuple[KeptObjects, WatchedKind[Any]], ...] = (
             (ledger.kept_queues, by_name["queues"]),
             (ledger.kept_groups, by_name["podgroups"]),
             (ledger.kept_pods, by_name["pods"]),
@@ -54,11 +56,11 @@ class LeftOutReads:
                 if found is None or left_out != one:
                     continue
                 try:
-                    kind.sink.seen(found)
+                    kind.seen(found)
                 except Exception:  # noqa: BLE001
                     _LOG.exception("%s %s: not taken in", kind.kind, key)
 
-    async def _read(self, kind: WatchedKind, one: LeftOut) -> Any:
+    async def _read(self, kind: WatchedKind[Any], one: LeftOut) -> Any:
         """None: it is gone, or that is not known now."""
         root, _, plural = kind.path.rpartition("/")
         within = f"/namespaces/{one.namespace}" if one.namespace else ""

@@ -11,13 +11,14 @@ import msgspec
 
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown
-from ..api.backoff import Backoff
 from ..api.client import Client
+from ..api.clock import Backoff
 from ..api.wire import IdentityMeta, Page, PartialObjectMetadata, decode_identity, decoder_of
-from .event_reader import OVERLOAD
 
 log = logging.getLogger(__name__)
 
+OVERLOAD = frozenset({429, 503, 504})
+"""Answers that a list from the start would only make worse."""
 _TIMEOUT = 60.0
 """Seconds for one page."""
 _TRIES = 6

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError
-from ..api.backoff import Backoff
+from ..api.clock import Backoff
 from .delivery import ObjectIndex
 from .reflector import Reflector
 

@@ -19,13 +19,18 @@ import aiohttp
 from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
-from ..api.backoff import Backoff
 from ..api.client import Client, drop
-from ..api.clock import boottime
+from ..api.clock import Backoff, boottime
 from ..api.wire import LineSplitter
-from .delivery import Delivery, ObjectIndex
-from .event_reader import BrokenStreamError, EventReader, Progress, ResumePolicy, StreamError
-from .listing import read_page
+from .delivery import (
+    BrokenStreamError,
+    Delivery,
+    EventReader,
+    ObjectIndex,
+    Progress,
+    StreamError,
+)
+from .listing import OVERLOAD, read_page
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +44,38 @@ _GAP = 2.0
 server does not answer, or what we ask it does not arrive."""
 _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
+_LIST_AGAIN = frozenset({400, 410})
+"""Answers to a watch that say that its revision is no longer usable."""
+
+
+class ResumePolicy:
+    """What the errors of one kind's watch say about the revision that it watches from."""
+
+    def __init__(self) -> None:
+        self._failed_at: int | None = None
+        """The revision at which the last stream ended in an error, if no list followed."""
+
+    def list_done(self) -> None:
+        """A list was delivered whole: earlier failures no longer matter."""
+        self._failed_at = None
+
+    def is_lost(self, error: ApiError, revision: int) -> bool:
+        """Whether watching from `revision` leads nowhere, so that only a list helps.
+
+        An error on an open stream may be about the very next event ("unable to decode an object in
+        the watch stream"): a watch from the same revision meets it for ever, and sees nothing. But
+        the first error may also be a change of etcd's leader, which all streams of all replicas
+        meet at once; lists from all of them would be the worst response. So this returns True at
+        the second error in a row without progress. Only a stream that progresses or lasts resets
+        the back-off, a list does not: if lists do not help either, there is one for every two of
+        its longest delays.
+        """
+        if error.status in _LIST_AGAIN:
+            return True
+        if not isinstance(error, StreamError) or error.status in OVERLOAD:
+            return False
+        again, self._failed_at = self._failed_at == revision, revision
+        return again
 
 
 class Reflector(Generic[T]):

@@ -4,30 +4,21 @@ In: views of queues, as messages, one slot for each queue. Out: what `kubectl ge
 written at most once per queue and second. Nothing here touches the ledger.
 """
 
-from .published_status import (
-    Definition,
-    QueueDefinition,
-    StatusAnnotation,
-    StatusFields,
-    kept_of,
-)
+from .published_status import StatusAnnotation, StatusFields, find_place, keeps_numbers
 from .queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
 from .queue_operator import QueueOperator
-from .queue_reconciler import QueueReconciler, queue_status
-from .queue_views import INTERVAL, QueueViews
+from .queue_reconciler import INTERVAL, QueueReconciler, queue_status
 
 __all__ = [
     "INTERVAL",
     "UNDECIDED",
     "UNKNOWN",
-    "Definition",
-    "QueueDefinition",
     "QueueOperator",
     "QueueReconciler",
-    "QueueViews",
     "StatusAnnotation",
     "StatusFields",
-    "kept_of",
+    "find_place",
+    "keeps_numbers",
     "measure_drift",
     "queue_status",
     "refresh",

@@ -1,23 +1,19 @@
 """Where the numbers of a queue are published: in the fields of its status, or in an annotation.
 
 Volcano's own definition of Queues refuses our fields. There the annotation `volcano.sh/card.status`
-holds what the status would, as JSON, but for what is Volcano's: state and `allocated`. What the
-cluster's definition of Queues keeps of our status is watched, so a change counts at once: ours has
-fields for all of it, one of an older release lacks some, Volcano's has none.
+holds what the status would, as JSON, but for what is Volcano's: state and `allocated`.
 """
 
 import json
-import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from ...cluster.api import wire
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
-from ...cluster.api.wire import IdentityMeta
-from ...cluster.watch.delivery import Delivery
-from ...cluster.watch.optional_reflector import OptionalReflector
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import LONGEST_TEXT
 
@@ -26,7 +22,6 @@ _ALL_ANNOTATIONS: Final = 262_144
 """Bytes that keys and values of an object's annotations may have together."""
 _IN_USE: Final = ("allocated", "inqueue", "requested", "elastic", "borrowed")
 _KEY: Final = f"/metadata/annotations/{v.STATUS.replace('/', '~1')}"
-_ALL: Final[Mapping[str, frozenset[str]]] = {}
 _ESCAPED: Final = re.compile("[<>&\x7f]")
 _PLAIN: Final = re.compile("[ -%'-;=?-~]*")
 """What `_json` is made of: printable, and neither `<`, `>` nor `&`."""
@@ -70,12 +65,8 @@ class StatusFields:
     has_state = True
     """Whether the state of the queue, and Volcano's `allocated`, stand there as well."""
 
-    def __init__(self, kept: Mapping[str, frozenset[str]] = _ALL, *, instead: bool = False) -> None:
-        """`kept`: the fields of the status that are known, each with the fields in it, or in its
-        rows. What is empty has no limit. `instead`: whether there may be annotations, which we
-        have the right to take away.
-        """
-        self._kept = kept
+    def __init__(self, *, instead: bool = False) -> None:
+        """`instead`: whether there may be annotations, which we have the right to take away."""
         self._instead = instead
 
     def seen(self, queue: Mapping[str, Any], before: Published | None = None) -> Published:
@@ -86,16 +77,8 @@ class StatusFields:
         return Published(dict(queue.get("status") or {}), text)
 
     def fitted(self, status: dict[str, Any], seen: Published) -> dict[str, Any] | None:
-        """As much of it as has room; None: nothing has. The definition of Queues has a bound, as a
-        quota has.
-        """
-        if not self._kept:
-            return status
-        return {
-            name: _only(value, self._kept[name])
-            for name, value in status.items()
-            if name in self._kept
-        }
+        """As much of it as has room; None: nothing has."""
+        return status
 
     def write(
         self, metadata: Mapping[str, str], fitted: dict[str, Any], before: Published
@@ -205,16 +188,6 @@ def with_room(status: dict[str, Any], room: int) -> dict[str, Any] | None:
     return {**status, "cards": kept, LEFT_OUT: len(rows) - len(kept)}
 
 
-def _only(value: Any, fields: frozenset[str]) -> Any:
-    if not fields:
-        return value
-    if isinstance(value, list):
-        return [_only(one, fields) for one in value]
-    if isinstance(value, dict):
-        return {key: one for key, one in value.items() if key in fields}
-    return value
-
-
 def _annotations(queue: Mapping[str, Any]) -> Mapping[str, Any]:
     return (queue.get("metadata") or {}).get("annotations") or {}
 
@@ -252,10 +225,9 @@ def _size(text: str) -> int:
     return len(text.encode())
 
 
-_LOG = logging.getLogger(__name__)
 NAME: Final = f"queues.{v.API_GROUP}"
 """Of the CustomResourceDefinition."""
-DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _KEEPS_ALL: Final = "x-kubernetes-preserve-unknown-fields"
 _CARDS: Final = "cards"
 
@@ -269,96 +241,40 @@ class _DefinitionSpec(msgspec.Struct):
     versions: list[_DefinitionVersion] = []
 
 
-class Definition(msgspec.Struct):
-    """A CustomResourceDefinition."""
-
-    metadata: IdentityMeta
+class _Definition(msgspec.Struct):
     spec: _DefinitionSpec
 
 
-class QueueDefinition:
-    """The sink of the watch. Where it is not known, because we may not read it, Volcano's is taken
-    to be there if Volcano is, else ours.
+async def find_place(client: Client, *, standalone: bool) -> StatusPlace | None:
+    """Where the cluster's definition of Queues has room for the numbers (T6). None: the API server
+    does not say. Where there is no definition, or we may not read it, Volcano's is taken to be
+    there if Volcano is, else ours.
     """
-
-    def __init__(self, *, standalone: bool) -> None:
-        self._changed: Callable[[], None] | None = None
-        self._standalone = standalone
-        self._kept: Mapping[str, frozenset[str]] | None = {} if standalone else None
-        """Fields of the status, and of what is in them; empty: all. None: not `cards`."""
-
-    def listen(self, changed: Callable[[], None]) -> None:
-        """Call it when the numbers belong somewhere else than before, until another is named."""
-        self._changed = changed
-
-    def leave(self, changed: Callable[[], None]) -> None:
-        """Call it no more. Another one that was named since stays."""
-        if self._changed == changed:
-            self._changed = None
-
-    @property
-    def place(self) -> StatusPlace:
-        """Where the numbers of queues are published. Call it from any thread."""
-        kept = self._kept
-        if kept is None:
-            return StatusAnnotation()
-        return StatusFields(kept, instead=not self._standalone)
-
-    def seen(self, obj: Definition) -> None:
-        """It was added or changed."""
-        schemas = [one.schema for one in obj.spec.versions if one.name == v.VERSION]
-        self._set(kept_of(schemas[0] if schemas else None))
-
-    def gone(self, namespace: str, name: str, uid: str) -> None:
-        """There are no Queues; the next definition may be another."""
-        self._set({} if self._standalone else None)
-
-    def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
-        """It is as if we could not read it."""
-        _LOG.warning("the definition of Queues cannot be read: %s", error)
-        self.gone(namespace, name, uid)
-
-    def reflector(self, client: Client) -> OptionalReflector[Definition]:
-        """The watch of this one definition."""
-        return OptionalReflector(
-            client,
-            paths=(DEFINITIONS,),
-            delivery=Delivery("definitions of Queues", Definition, self),
-            params={"fieldSelector": f"metadata.name={NAME}"},
-        )
-
-    def _set(self, kept: Mapping[str, frozenset[str]] | None) -> None:
-        if kept == self._kept:
-            return
-        self._kept = kept
-        where = f"the annotation {v.STATUS}" if kept is None else "the status"
-        _LOG.info("numbers of queues are published in %s", where)
-        if self._changed is not None:
-            self._changed()
+    params = {"fieldSelector": f"metadata.name={NAME}"}
+    keeps = standalone
+    try:
+        page = wire.decode_page(await client.get(_DEFINITIONS, params=params))
+        for raw in page.items or ():
+            versions = msgspec.json.decode(raw, type=_Definition).spec.versions
+            schemas = [one.schema for one in versions if one.name == v.VERSION]
+            keeps = keeps_numbers(schemas[0] if schemas else None)
+    except ApiError as error:
+        if not error.absent:
+            return None
+    except (OutcomeUnknown, msgspec.MsgspecError):
+        return None
+    return StatusFields(instead=not standalone) if keeps else StatusAnnotation()
 
 
-def kept_of(schema: object) -> Mapping[str, frozenset[str]] | None:
-    """Which fields of the status a definition keeps, each with the fields of its rows, or its own;
-    no rows: all of them. Empty: all there are. None: it does not keep `cards`.
-    """
+def keeps_numbers(schema: object) -> bool:
+    """Whether a definition with this schema keeps `status.cards`."""
     root = _child(schema, "openAPIV3Schema")
     status = _child(_child(root, "properties"), "status")
     fields = _child(status, "properties")
     # Where the fields of the status are named, only its own word counts, not that of the root.
     if _child(status, _KEEPS_ALL) is True or (fields is None and _child(root, _KEEPS_ALL) is True):
-        return {}
-    if not isinstance(fields, dict) or _CARDS not in fields:
-        return None
-    return {name: _inner(field) for name, field in fields.items()}
-
-
-def _inner(field: object) -> frozenset[str]:
-    rows = _child(field, "items")
-    of = field if rows is None else rows
-    properties = _child(of, "properties")
-    if not isinstance(properties, dict) or _child(of, _KEEPS_ALL) is True:
-        return frozenset()
-    return frozenset(properties)
+        return True
+    return isinstance(fields, dict) and _CARDS in fields
 
 
 def _child(parent: object, key: str) -> object:

@@ -25,33 +25,31 @@ from ...cluster.api.access import Access
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
+from ...loop.ended import ended
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf
-from .published_status import QueueDefinition
+from .published_status import StatusAnnotation, StatusFields, StatusPlace, find_place
 from .queue_reconciler import QueueReconciler
 
 _LOG = logging.getLogger(__name__)
 RESTART: Final = 1.0
 """Seconds before Kopf is started again after an error ended it."""
+LOOK: Final = 10.0
+"""Seconds between two looks at the definition of Queues: one read of one object."""
 
 
 class QueueOperator:
     """Start it when a term begins, stop it when the term ends."""
 
     def __init__(
-        self,
-        *,
-        standalone: bool,
-        definition: QueueDefinition,
-        unwritten: Callable[[int], None] = lambda _: None,
+        self, *, standalone: bool, unwritten: Callable[[int], None] = lambda _: None
     ) -> None:
-        """`definition`: of Queues, as it is known when Kopf is started. `unwritten`: as in
-        QueueReconciler; it is called in the Kopf thread.
-        """
+        """`unwritten`: as in QueueReconciler; it is called in the Kopf thread."""
         self._unwritten = unwritten
-        self._definition = definition
         self._standalone = standalone
+        self._place: StatusPlace = StatusFields() if standalone else StatusAnnotation()
+        """Where the numbers are published, as far as is known."""
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._reconciler: QueueReconciler | None = None
@@ -67,7 +65,6 @@ class QueueOperator:
 
     def start(self) -> None:
         """Begin reconciling, and again whenever the definition of Queues is another one."""
-        self._definition.listen(self.restart)
         self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
         self._thread.start()
 
@@ -88,7 +85,7 @@ class QueueOperator:
     @property
     def shows_conditions(self) -> bool:
         """Whether conditions stand where the numbers are published."""
-        return self._definition.place.has_state
+        return self._place.has_state
 
     async def stop(self, timeout: float = 5.0) -> None:
         """End it. Returns when the thread has ended or after `timeout` seconds."""
@@ -99,12 +96,6 @@ class QueueOperator:
             await asyncio.to_thread(thread.join, timeout)
             if thread.is_alive():
                 _LOG.warning("the Kopf thread did not end within %s s", timeout)
-        # It may take so long to end that the next term of ours has begun.
-        self._definition.leave(self.restart)
-
-    def restart(self) -> None:
-        """End Kopf, so that it is started again: the definition of Queues is another one."""
-        self._call(self._end_now)
 
     def _call(self, call: Callable[[], None]) -> None:
         """In the Kopf loop; nothing if there is none."""
@@ -153,13 +144,16 @@ class QueueOperator:
             return
         access = await find_access()
         client, session = Client(access), open_session(access)
+        self._place = await find_place(client, standalone=self._standalone) or self._place
         reconciler = self._reconciler = QueueReconciler(
             client,
             _now,
             standalone=self._standalone,
-            place=self._definition.place,
+            place=self._place,
             unwritten=self._unwritten,
         )
+        # Begun before Kopf, which waits for no such task when it ends.
+        following = asyncio.create_task(self._follow_definition(client))
         try:
             if self._stop.is_set():
                 return
@@ -176,8 +170,19 @@ class QueueOperator:
         finally:
             self._reconciler = None
             reconciler.close()
+            await ended({following})
             await client.close()
             await session.close()
+
+    async def _follow_definition(self, client: Client) -> None:
+        """End Kopf, so that it is started again, when numbers belong somewhere else."""
+        while True:
+            await asyncio.sleep(LOOK)
+            found = await find_place(client, standalone=self._standalone)
+            if found is not None and found.has_state != self._place.has_state:
+                _LOG.info("another definition of Queues: their numbers are published elsewhere")
+                self._end_now()
+                return
 
 
 def _settings() -> kopf.OperatorSettings:

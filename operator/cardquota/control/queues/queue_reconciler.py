@@ -31,8 +31,8 @@ from ...api.queue_status import (
 )
 from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.backoff import Backoff
 from ...cluster.api.client import APPLY_PATCH, Client
+from ...cluster.api.clock import Backoff
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
 from ...quota.amounts import LARGEST
@@ -40,9 +40,10 @@ from ...quota.objects.queue import Queue
 from ...quota.reports.queue_report import QueueReport, columns
 from ...quota.words import read_moment
 from .published_status import Published, StatusFields, StatusPlace, Write
-from .queue_views import INTERVAL
 
 _LOG = logging.getLogger(__name__)
+INTERVAL: Final = 1.0
+"""Seconds between two views of one queue, and between two writes of it."""
 AT_A_TIME: Final = 8
 """Queues that are written at once: a new quota may change what a thousand queues deserve."""
 _LONGEST: Final = 60.0

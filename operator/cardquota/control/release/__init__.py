@@ -5,17 +5,14 @@ the charge. A charge is taken back only if the gate certainly stays shut. Of a p
 to its reservation, phase and condition as the API server has them, and gates that open together.
 """
 
-from .background_writes import StampWriter
 from .gang_reports import GangReports
 from .gang_start import GangStart
-from .gate import GateOpener, Opened, gate_patch
-from .gate_attempts import Chosen, GateAttempts, Writers
+from .gate import Chosen, GateAttempts, GateOpener, Opened, Writers, gate_patch
 from .gate_releaser import GateReleaser
 from .group_conditions import MOMENT, GroupConditions, QuotaConditions
+from .pacing import NamespaceCircuitBreaker, Retries, Slot, SlotClaim, Slots
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import HELD, LAST, ReservationTimeouts, UnusedReservations
-from .retries import Retries
-from .slots import NamespaceCircuitBreaker, Slot, SlotClaim, Slots
 from .wait_reports import AT_ONCE, PER_SECOND, WaitReports
 
 __all__ = [
@@ -40,7 +37,6 @@ __all__ = [
     "Slot",
     "SlotClaim",
     "Slots",
-    "StampWriter",
     "UnusedReservations",
     "WaitReports",
     "Writers",

@@ -14,41 +14,129 @@ A stamp says on a running pod what a later leader could not know.
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterator
-from itertools import chain
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ...cluster.writes.pod_writes import guard, pod_path, precondition
+from ...cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition
 from ...quota import vocabulary as v
 from ...quota.amounts import canonical
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.stamp import allocated_text
 from ...quota.words import logged
 from .group_releases import GroupReleases
-from .retries import Retries
+from .pacing import Retries
+
+_LOG: Final = logging.getLogger(__name__)
 
 
-class StampWriter:
-    """Corrects or completes the stamps of pods, under one term. One call per pod at a time.
-
-    Not guaranteed: that a write lands. A lost write may land later, as long as nothing else is
-    written on the pod. That does no harm: it states what has been charged since.
+class _Line:
+    """Objects to be written: one write at a time of each, a few together. Memory: the objects that
+    are to be written.
     """
 
-    def __init__(self, ledger: LedgerReader, writer: FencedWriter, *, term: str) -> None:
+    def __init__(
+        self,
+        write: Callable[[str], Awaitable[bool]],
+        start: Callable[[Coroutine[Any, Any, None]], object],
+        wake: Callable[[], None],
+        at_a_time: int,
+    ) -> None:
+        """`write` returns whether nothing is left to do; else it is called again, after ever longer
+        pauses.
+        """
+        self._write = write
+        self._start = start
+        self._wake = wake
+        self._at_a_time = at_a_time
+        self._due: OrderedDict[str, None] = OrderedDict()
+        self._in_flight: dict[str, bool] = {}
+        """Those that are being written, and whether they have changed since that began."""
+        self.retries: Final = Retries[str](self._again)
+
+    def add(self, key: str, *, first: bool = False) -> None:
+        """It has changed. `first`: it goes before the others."""
+        if key in self._in_flight:
+            self._in_flight[key] = True
+            return
+        self._due[key] = None
+        if first:
+            self._due.move_to_end(key, last=False)
+
+    def go_on(self) -> None:
+        """Start some of the writes."""
+        while self._due and len(self._in_flight) < self._at_a_time:
+            key, _ = self._due.popitem(last=False)
+            self._in_flight[key] = False
+            self._start(self._run(key))
+
+    def _again(self, key: str) -> None:
+        self.add(key)
+        self._wake()
+
+    async def _run(self, key: str) -> None:
+        try:
+            done = await self._write(key)
+        finally:
+            if self._in_flight.pop(key):
+                self._due[key] = None
+        if done:
+            self.retries.worked(key)
+        else:
+            self.retries.failed(key)
+
+
+class BackgroundWrites:
+    """The background writes of one term."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        groups: GroupReleases,
+        writer: FencedWriter,
+        start: Callable[[Coroutine[Any, Any, None]], object],
+        wake: Callable[[], None],
+        *,
+        term: str,
+        at_a_time: int,
+    ) -> None:
+        """`groups` is told of each group that changed, within `go_on`, however long its write has
+        to wait. `start`: run a task beside this one. `wake`: have `go_on` called; the caller must
+        also call it when such a task has ended. `at_a_time`: writes of each of the two kinds.
+        """
         self._ledger = ledger
+        self._groups = groups
         self._writer = writer
         self._term = term
+        self._group_line = _Line(groups.update, start, wake, at_a_time)
+        self._stamp_line = _Line(self._correct, start, wake, at_a_time)
 
-    async def correct(self, uid: str) -> None:
-        """Write what is missing or wrong on a pod. The watch shows whether it worked."""
+    def go_on(self) -> None:
+        """Start some of the writes. Costs by these, and by what is new."""
+        for key in self._ledger.dirty.take_groups():
+            self._groups.look_at_end(key)
+            self._group_line.add(key)
+        self._group_line.go_on()
+        for uid in self._ledger.dirty.take_incorrect():
+            if uid not in self._stamp_line.retries:
+                # First what is wrong: audit mode may note all pods.
+                self._stamp_line.add(uid, first=uid in self._ledger.misplaced)
+        self._stamp_line.go_on()
+
+    def stop(self) -> None:
+        """The term is over: no more retries."""
+        self._group_line.retries.stop()
+        self._stamp_line.retries.stop()
+
+    async def _correct(self, uid: str) -> bool:
+        """Write what is missing or wrong on a pod; returns whether nothing is. It is looked at
+        again in any case: a lost write is repeated, and so is one that another client reverted. A
+        lost one may land later, which does no harm: it states what has been charged since.
+        """
         ledger = self._ledger
         note: dict[str, str | None] = {}
         if uid not in ledger.misplaced and uid not in ledger.unnoted:
-            return
+            return True
         record = ledger.pods[uid]
         facts = record.facts
         if uid in ledger.misplaced:
@@ -67,113 +155,4 @@ class StampWriter:
             moved = isinstance(error, ApiError) and error.moved
             level = logging.DEBUG if moved else logging.WARNING
             _LOG.log(level, "stamp of %s: %s", logged(facts.namespace, facts.name), error)
-
-
-class BackgroundWrites:
-    """The background writes of one term. One write at a time for each group and pod. Failed writes
-    are retried after ever longer pauses. Memory: the groups, and the pods to be written.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        groups: GroupReleases,
-        writer: StampWriter,
-        start: Callable[[Coroutine[Any, Any, None]], object],
-        wake: Callable[[], None],
-        *,
-        at_a_time: int,
-    ) -> None:
-        """`groups` is told of each group that changed, within `go_on`, however long its write has
-        to wait. `start`: run a task beside this one. `wake`: have `go_on` called; the caller must
-        also call it when such a task has ended. `at_a_time`: writes of each of the two kinds.
-        """
-        self._ledger = ledger
-        self._groups = groups
-        self._writer = writer
-        self._start = start
-        self._wake = wake
-        self._at_a_time = at_a_time
-        self._groups_due: OrderedDict[str, None] = OrderedDict()
-        """Groups to be brought up to date."""
-        self._groups_in_flight: dict[str, bool] = {}
-        """Groups that are being written, and whether they have changed since that began."""
-        self._stamps_due: OrderedDict[str, None] = OrderedDict()
-        """Uids of pods to be written, most urgent first."""
-        self._stamps_in_flight: set[str] = set()
-        """Uids of pods whose stamp is being written, or was written and may not be seen yet."""
-        self._writing = 0
-        """Number of stamps that are being written."""
-        self._group_retries = Retries[str](groups.look_again)
-        """By key of the group."""
-        self._stamp_retries = Retries[str](self._see_stamp)
-        """By uid of the pod."""
-
-    @property
-    def retrying(self) -> int:
-        """Groups and pods on which a write is tried, or looked at, again later."""
-        return len(self._group_retries) + len(self._stamp_retries)
-
-    def go_on(self) -> None:
-        """Start some of the writes. Costs by these, and by what is new."""
-        for key in self._ledger.dirty.take_groups():
-            self._groups.look_at_end(key)
-            if key in self._groups_in_flight:
-                self._groups_in_flight[key] = True
-            else:
-                self._groups_due[key] = None
-        while self._groups_due and len(self._groups_in_flight) < self._at_a_time:
-            key, _ = self._groups_due.popitem(last=False)
-            self._groups_in_flight[key] = False
-            self._start(self._write_group(key))
-        for uid in self._ledger.dirty.take_incorrect():
-            self._stamps_due[uid] = None
-            if uid in self._ledger.misplaced:
-                self._stamps_due.move_to_end(uid, last=False)  # audit mode may note all pods
-        while self._stamps_due and self._writing < self._at_a_time:
-            uid, _ = self._stamps_due.popitem(last=False)
-            if self._is_wrong(uid) and uid not in self._stamps_in_flight:
-                self._stamps_in_flight.add(uid)
-                self._writing += 1
-                self._start(self._write_stamp(uid))
-
-    def stop(self) -> Iterator[None]:
-        """The term is over: no more retries. Iterate over the result, which forgets what is
-        remembered step by step.
-        """
-        return chain(self._group_retries.stop(), self._stamp_retries.stop())
-
-    async def _write_group(self, key: str) -> None:
-        try:
-            done = await self._groups.update(key)
-        finally:
-            if self._groups_in_flight.pop(key):
-                self._groups_due[key] = None
-        if done:
-            self._group_retries.worked(key)
-        else:
-            self._group_retries.failed(key)
-
-    async def _write_stamp(self, uid: str) -> None:
-        try:
-            await self._writer.correct(uid)
-        finally:
-            self._writing -= 1
-        # Checked again in any case, after ever longer pauses: a lost write is repeated, and so is
-        # one that another client reverted.
-        self._stamp_retries.failed(uid)
-
-    def _is_wrong(self, uid: str) -> bool:
-        ledger = self._ledger
-        return uid in ledger.misplaced or uid in ledger.unnoted
-
-    def _see_stamp(self, uid: str) -> None:
-        self._stamps_in_flight.discard(uid)
-        if self._is_wrong(uid):
-            self._stamps_due[uid] = None
-            self._wake()
-        else:
-            self._stamp_retries.worked(uid)
-
-
-_LOG = logging.getLogger(__name__)
+        return False

@@ -5,8 +5,7 @@ is over.
 import logging
 from typing import Final
 
-from ...cluster.events.event import group_reference
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import EventRecorder, group_reference
 from ...quota import vocabulary as v
 from ...quota.amounts import Amount, is_card
 from ...quota.ledger.groups.pod_group_state import PodGroupState

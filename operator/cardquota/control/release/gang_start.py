@@ -10,21 +10,20 @@ room of members that are not charged yet, and patches are sent as slots become f
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.stamp import Reservation
 from .gang_reports import GangReports
-from .gate import Opened
-from .gate_attempts import Chosen, GateAttempts, Sending
+from .gate import Chosen, GateAttempts, Opened, Sending
+from .pacing import Start
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
-from .slots import SlotClaim, Start
 
 T = TypeVar("T")
 
@@ -65,50 +64,35 @@ class GangStart:
         self._groups = groups
         self._timeouts = timeouts
         self._reports = reports
+        self._turn = asyncio.Lock()
 
-    def run(
-        self,
-        gang: PodGroupState,
-        reservation: Reservation,
-        members: Members,
-        since: float,
-        start: Start,
-    ) -> Coroutine[Any, Any, None]:
-        """Start a gang after the ledger has charged its reservation and the first of its members.
-
-        If the group has changed by the time its reservation is to be written, for example to
-        another queue, that write is refused.
-
-        Dry runs come first: if a webhook refuses one pod, the others must not run without it for
-        ever. If this is cancelled, whatever ends the term handles all charges. Slots
-        are claimed at once.
-
-        `start` ends when the first patches of all are answered, or when it is not known whether the
-        reservation is written. The fate of an unanswered gate may never be known, and other gangs
-        of its namespace do not wait for it.
-        """
-        claim = self._claim(reservation, members.charged, members.number, asks=True)
-        return self._run(gang, gang.facts, reservation, members, since, claim, start)
-
-    async def _run(
+    async def run(
         self,
         gang: PodGroupState,
         facts: GroupFacts | None,
         reservation: Reservation,
         members: Members,
         since: float,
-        claim: SlotClaim,
         start: Start,
     ) -> None:
+        """Start a gang after the ledger has charged its reservation and the first of its members.
+
+        `facts`: as it was judged. If the group has changed by the time its reservation is to be
+        written, for example to another queue, that write is refused.
+
+        Dry runs come first: if a webhook refuses one pod, the others must not run without it for
+        ever. If this is cancelled, whatever ends the term handles all charges.
+
+        `start` ends when the first patches of all are answered, or when it is not known whether the
+        reservation is written. The fate of an unanswered gate may never be known, and other gangs
+        of its namespace do not wait for it.
+        """
         pods, answers = members.charged, Answers()
         all_may = False
-        try:
-            if await self._charge_the_others(gang.key, reservation, members):
-                first = await _first_of_each_template(pods)
-                answers = await self._ask(claim, first)
-                all_may = len(answers) == len(first) and _all_may(answers)
-        finally:
-            self._slots.close(claim)
+        if await self._charge_the_others(gang.key, reservation, members):
+            first = await _first_of_each_template(pods)
+            answers = await self._ask(first)
+            all_may = len(answers) == len(first) and _all_may(answers)
         reserved = (
             facts is not None
             and all_may
@@ -123,7 +107,7 @@ class GangStart:
             await self._take_back(gang, reservation, pods, answers, all_may=all_may)
         elif await self._is_whole(gang, pods):
             self._attempts.events.forget(facts.uid)
-            await self._open(gang, reservation, pods, since, start)
+            await self._open(gang, pods, since, start)
         else:
             await self._begin_anew(pods)
 
@@ -157,7 +141,12 @@ class GangStart:
     ) -> bool:
         """Whether all members are as they were judged and the reservation still holds their room.
         A changed member may ask for something else, and the room of a deleted group may be taken.
+        One gang at a time, so that all together take no longer in one turn of the loop.
         """
+        async with self._turn:
+            return await self._charge_in_turns(key, reservation, members)
+
+    async def _charge_in_turns(self, key: str, reservation: Reservation, members: Members) -> bool:
         while len(members.charged) < members.number:
             await asyncio.sleep(0)
             group = self._ledger.groups.get(key)
@@ -174,23 +163,21 @@ class GangStart:
                 members.charged.append(pod)
         return True
 
-    def _claim(
-        self, reservation: Reservation, pods: Sequence[Chosen], number: int, *, asks: bool = False
-    ) -> SlotClaim:
-        return self._slots.claim(reservation.queue, pods[0].facts.namespace, number, asks=asks)
-
-    async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> Answers:
+    async def _ask(self, pods: Sequence[Chosen]) -> Answers:
         """The answers to dry runs. After a no, no more are sent.
 
         None at all if we drain meanwhile: a gang that is not written ahead by then does not start.
         """
-        self._slots.lower(claim, len(pods))
+        claim = self._slots.claim(pods[0].facts.namespace, len(pods), asks=True)
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
-        while claim.left and not noes and not self._slots.draining:
-            for slot in await claim.some():
-                sending = self._attempts.send(pods[len(asked)], slot)
-                asked.append(self._attempts.start(self._ask_one(sending, noes)))
+        try:
+            while claim.left and not noes and not self._slots.draining:
+                for slot in await claim.some():
+                    sending = self._attempts.send(pods[len(asked)], slot)
+                    asked.append(self._attempts.start(self._ask_one(sending, noes)))
+        finally:
+            self._slots.close(claim)
         answers = await results_in_slices(asked)
         if self._slots.draining:
             return Answers()
@@ -214,12 +201,11 @@ class GangStart:
     async def _open(
         self,
         gang: PodGroupState,
-        reservation: Reservation,
         pods: Sequence[Chosen],
         since: float,
         start: Start,
     ) -> None:
-        claim = self._claim(reservation, pods, len(pods))
+        claim = self._slots.claim(pods[0].facts.namespace, len(pods))
         tasks: list[asyncio.Task[Opened]] = []
         unanswered = len(pods)
 

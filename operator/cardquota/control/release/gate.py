@@ -1,31 +1,43 @@
-"""Opening one gate: one patch, fenced, and settled if it is not known whether it landed.
+"""Opening gates: one patch each, fenced, and settled if it is not known whether it landed.
 
 The pod is charged before this begins. Its charge is taken back only if the gate was certainly not
 opened and no patch of ours can open it any more.
+
+Each attempt has a slot. A pod that failed is held back by the ledger. It is put back after ever
+longer pauses, or when there is news of it.
 """
 
+import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.events.event import pod_reference
-from ...cluster.events.events import EventRecorder
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, WrittenObject, decode_stored
-from ...cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
+from ...cluster.events import EventRecorder, pod_reference
+from ...cluster.writes import (
+    FencedWriter,
+    TooLateError,
+    WrittenObject,
+    decode_stored,
+    guard,
+    pod_path,
+    precondition,
+    settle_pod,
+)
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.messages import gate_messages
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.selectors.selector import decode
 from ...quota.stamp import Stamp, allocated_text
-from ...quota.words import logged
+from ...quota.words import logged, time_text
+from .pacing import NamespaceCircuitBreaker, Retries, Slot, Slots
 
 _LOG = logging.getLogger(__name__)
 
@@ -215,22 +227,170 @@ _UNDECIDED: Final = "is undecided"
 """The topic of such an event: the pod is charged, unlike one that was refused."""
 
 
-class GateReports:
-    """Events on pods, once per reason, and renewed while it stays so. Belongs to the ledger's loop;
-    awaits nothing.
-    """
+class Writers(NamedTuple):
+    """Makes the writers of one term, each with slots of its own."""
 
-    def __init__(self, ledger: LedgerReader, events: EventRecorder, metrics: Metrics) -> None:
+    deciding: Callable[[], FencedWriter]
+    """For decisions, which name their term."""
+    other: Callable[[], FencedWriter]
+    """For all that decides nothing."""
+
+
+class Chosen(NamedTuple):
+    """A pod that starts."""
+
+    facts: PodFacts
+    """As it was judged."""
+    stamp: Stamp
+    """What it is charged."""
+    resource: str
+    """The resource name behind its cards; empty if it asks for none."""
+
+
+class Sending(NamedTuple):
+    """A gate whose first patch has not been answered yet."""
+
+    facts: PodFacts
+    stamp: Stamp
+    resource: str
+    slot: Slot
+    then: Callable[[], None] | None = None
+    """Called once the slot is given back."""
+
+
+class GateAttempts:
+    """The attempts of one term, and the tasks that make them. Belongs to the ledger's loop."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        writers: Writers,
+        events: EventRecorder,
+        metrics: Metrics,
+        wake: Callable[[], None],
+        *,
+        in_flight: int,
+        clock: Callable[[], float],
+        began: float,
+    ) -> None:
+        """`wake`: have the releaser go on. `in_flight`: gates that are opened at the same time.
+        `clock`: seconds, monotonic. `began`: when the term did, seconds since 1970.
+        """
         self._ledger = ledger
-        self._events = events
+        self.gate: Final = GateOpener(
+            ledger,
+            writers.deciding(),
+            writers.other(),
+            refused=self._refused,
+            unsure=self._unsure,
+        )
+        self.events: Final = events
         self._metrics = metrics
+        self._wake = wake
+        self._clock = clock
+        self._began = time_text(int(began))
+        self.breaker: Final = NamespaceCircuitBreaker(
+            in_flight, lambda name: name in ledger.namespaces
+        )
+        self.slots: Final = Slots(in_flight, self.breaker, wake)
+        """For gates whose first patch has not been answered yet."""
+        self.retries: Final = Retries[str](self._is_due)
+        """By uid of the pod."""
+        self._due: OrderedDict[str, None] = OrderedDict()
+        """Uids of pods to be put back."""
+        self.tasks: Final = set[asyncio.Task[Any]]()
+        self.failure: BaseException | None = None
+        """The first unexpected error of a task."""
 
-    def refused(self, facts: PodFacts, answer: str) -> None:
+    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run a task beside what decides. It ends with the term."""
+        task = asyncio.get_running_loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def send(self, pod: Chosen, slot: Slot) -> Sending:
+        """Note that a patch of this pod, which is charged, is about to be sent."""
+        self.events.give_way()
+        return Sending(*pod, slot)
+
+    def answered(self, sending: Sending, opened: Opened | None) -> None:
+        """Give back a slot. `opened` None: the answer says nothing about the namespace."""
+        worked = None
+        if opened in (Opened.YES, Opened.UNKNOWN, Opened.REFUSED):
+            worked = opened is Opened.YES
+        self.slots.give_back(sending.slot, worked=worked)
+        if sending.then is not None:
+            sending.then()
+        if not self.slots.taken:
+            self.events.go_on()
+
+    async def open(self, sending: Sending, since: float) -> Opened:
+        """Open the gate and give back the slot; settle what is not known. `since`: when there was
+        room, monotonic seconds.
+        """
+        facts, stamp, opened = sending.facts, sending.stamp, None
+        try:
+            opened = await self.gate.open(facts, stamp, sending.resource)
+        finally:
+            self.answered(sending, opened)
+        if opened is Opened.UNKNOWN:
+            opened = await self.gate.settle(facts, stamp)
+        if opened is Opened.YES:
+            self.retries.worked(facts.uid)
+            self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
+            if self._was_told(facts.uid):
+                text = self._released(facts, stamp)
+                about = pod_reference(facts)
+                self.events.record(about, type="Normal", reason=v.RELEASED, message=text)
+        elif opened is not Opened.TOO_LATE:
+            self.failed(facts)
+        return opened
+
+    def failed(self, facts: PodFacts) -> None:
+        """Have a pod that is held back put back later."""
+        self._due.pop(facts.uid, None)
+        self.retries.failed(facts.uid)
+
+    def put_back(self, over: Callable[[], bool]) -> bool:
+        """Put back due pods until it is `over`. Returns whether there are more: a large gang may
+        fail whole.
+        """
+        while self._due:
+            if over():
+                return True
+            uid, _ = self._due.popitem(last=False)
+            if uid in self._ledger.pods:
+                self._ledger.decisions.put_back(uid)
+            else:
+                self.retries.worked(uid)
+        return False
+
+    def _is_due(self, uid: str) -> None:
+        self._due[uid] = None
+        self._wake()
+
+    def _was_told(self, uid: str) -> bool:
+        """Whether an event said that the pod waits, or that its gate was not opened; or may have
+        said so, before this term.
+        """
+        record = self._ledger.pods.get(uid)
+        if record is not None and (record.told or record.facts.created < self._began):
+            return True
+        return self.events.last_reason(uid) is not None
+
+    def _released(self, facts: PodFacts, stamp: Stamp) -> str:
+        mode = self._ledger.mode_in(facts.namespace)
+        if mode is v.Mode.ENFORCE:
+            return gate_messages.released(stamp.queue, stamp.cards)
+        return gate_messages.released_unasked(facts.namespace, mode)
+
+    def _refused(self, facts: PodFacts, answer: str) -> None:
         """The opening of its gate is refused: it waits, and is charged nothing."""
         self._metrics.refused_gates.labels("object").inc()
         self._tell(facts, gate_messages.gate_refused(answer))
 
-    def unsure(self, facts: PodFacts, stamp: Stamp, answer: str) -> None:
+    def _unsure(self, facts: PodFacts, stamp: Stamp, answer: str) -> None:
         """It is not known whether its gate will still open: until then it stays charged."""
         record = self._ledger.pods.get(facts.uid)
         if record is not None:
@@ -242,7 +402,7 @@ class GateReports:
         if record is not None:
             record.told = None  # if it waits again, that is news
         # It is tried again at least once a minute, and told of each time: so none is missing long.
-        self._events.record(
+        self.events.record(
             pod_reference(facts),
             type="Warning",
             reason=v.GATE_REFUSED,
@@ -250,3 +410,9 @@ class GateReports:
             topic=topic,
             renewable=True,
         )
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled():
+            self.failure = self.failure or task.exception()
+        self._wake()

@@ -1,4 +1,4 @@
-"""The decision cycle of the leader: whose gate opens next. Only this charges, and only in a term.
+"""The decision cycle of the leader: whose gate opens next, in one term.
 
 `GateReleaser` is the table of contents: `_cycle` says what is done in one time slice, `_open` what
 is done with one candidate that fits. Pods that wait are told why. If a pod was bound to other cards
@@ -8,10 +8,10 @@ than it was let through for, its stamp is corrected.
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import EventRecorder
 from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, Later, TimeSlice, in_loop_later
 from ...metrics import Metrics
@@ -23,12 +23,11 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
 from ...settings import Settings
-from .background_writes import BackgroundWrites, StampWriter
+from .background_writes import BackgroundWrites
 from .gang_start import AT_A_TIME, Members
-from .gate import GateOpener, GateReports
-from .gate_attempts import Chosen, GateAttempts, Writers
+from .gate import Chosen, GateAttempts, Writers
 from .group_releases import GroupReleases
-from .retries import TRY_AGAIN
+from .pacing import TRY_AGAIN
 from .wait_reports import WaitReports
 
 _PUTTING_BACK: Final = 0.25
@@ -67,27 +66,15 @@ class GateReleaser:
         """
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
-        self._put_off: dict[str, tuple[str, float]] = {}
-        """Queues whose next gang waits until starting gangs have most of their slots: its key, and
-        when it is judged again in any case. It may no longer fit then.
-        """
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._later: asyncio.TimerHandle | None = None
         """Wakes us again while nothing can be decided in time."""
         self._draining = False
-        reports = GateReports(ledger, events, metrics)
-        self._gate = GateOpener(
-            ledger,
-            writers.deciding(),
-            writers.other(),
-            refused=reports.refused,
-            unsure=reports.unsure,
-        )
         in_flight = settings.release.in_flight
         self._attempts = GateAttempts(
             ledger,
-            self._gate,
+            writers,
             events,
             metrics,
             self.wake,
@@ -95,7 +82,7 @@ class GateReleaser:
             clock=clock,
             began=wall_clock(),
         )
-        self._slots = self._attempts.slots
+        self._gate, self._slots = self._attempts.gate, self._attempts.slots
         self.groups: Final = GroupReleases(
             ledger, writers, self._attempts, events, settings, self.wake, term=term, later=later
         )
@@ -111,27 +98,12 @@ class GateReleaser:
         self._background = BackgroundWrites(
             ledger,
             self.groups,
-            StampWriter(ledger, writers.other(), term=term),
+            writers.other(),
             self._attempts.start,
             self.wake,
+            term=term,
             at_a_time=in_flight,
         )
-
-    @property
-    def busy(self) -> bool:
-        """Whether anything is under way, or news are left."""
-        return bool(self._attempts.tasks) or self._wake.is_set()
-
-    @property
-    def idle(self) -> bool:
-        """Whether it is not busy, and nothing is to be tried again later."""
-        retrying = len(self._attempts.retries) + self.groups.retrying + self._background.retrying
-        return not self.busy and not retrying
-
-    @property
-    def in_flight(self) -> int:
-        """Gates whose first patch is not answered yet."""
-        return self._slots.taken
 
     def tell_group(self, group: PodGroupState, verdict: Verdict) -> None:
         """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
@@ -161,13 +133,15 @@ class GateReleaser:
         finally:
             self.groups.stop_timers()  # first: the tasks cancelled below did not end in time
             await ended(self._attempts.tasks)
-            retries = chain(
-                self._attempts.retries.stop(), self.groups.stop(), self._background.stop()
-            )
+            self._attempts.retries.stop()
+            self.groups.stop()
+            self._background.stop()
             self._wait_reports.stop()
             if self._later is not None:
                 self._later.cancel()
-            await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))
+            slice_ = TimeSlice(LEADER_SLICE, self._clock)
+            for _ in self._ledger.decisions.end_term_in_steps():
+                await slice_.give_way()
 
     async def drain(self, timeout: float) -> bool:
         """Decide nothing more; wait until nothing is in flight, at most `timeout` seconds. A gang
@@ -181,14 +155,6 @@ class GateReleaser:
         if tasks:
             await asyncio.wait(tasks, timeout=timeout)
         return not tasks and self._attempts.failure is None
-
-    async def _in_slices(self, steps: Iterator[None]) -> None:
-        await asyncio.sleep(0)
-        slice_ = TimeSlice(LEADER_SLICE, self._clock)
-        for _ in steps:
-            if slice_.over:
-                await asyncio.sleep(0)
-                slice_ = TimeSlice(LEADER_SLICE, self._clock)
 
     # --- one cycle ----------------------------------------------------------------------------
 
@@ -240,11 +206,6 @@ class GateReleaser:
         self.wake()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
-        now = self._clock()
-        for put_off, (_, again) in list(self._put_off.items()):
-            if now >= again or self._slots.may_start(put_off):
-                del self._put_off[put_off]
-                self._order.add((put_off,))
         while self._order.place_one():
             if slice_.beyond(_DECIDING):
                 return
@@ -264,40 +225,32 @@ class GateReleaser:
         if account is None:
             return True
         self._wait_reports.look(queue)
-        # Judging a gang of thousands takes long, and its queue has news all the time.
-        put_off = self._put_off[queue][0] if queue in self._put_off else None
         starvation = None
         if self._starvation_wait:
             starvation = Starvation(self._wall_clock(), self._starvation_wait)
-        for found in release_cycle(self._ledger, account, before=put_off, starvation=starvation):
-            if found is not None and not self._release(found, since):
-                return True
+        for found in release_cycle(self._ledger, account, starvation=starvation):
+            if found is not None:
+                self._release(found, since)
             if not self._slots.free or slice_.beyond(_DECIDING):
                 return False
         return True
 
-    def _release(self, found: Opening, since: float) -> bool:
-        """One candidate that fits. Returns False if it is put off, and whoever is behind it."""
-        gang = found.gang
+    def _release(self, found: Opening, since: float) -> None:
+        """One candidate that fits."""
+        gang, breaker = found.gang, self._attempts.breaker
         # A group without pods is enqueued.
         if gang is not None and not found.pods:
             self.groups.enqueue(found, gang)
-            return True
+            return
         # Where gates do not open, few slots are spent on them.
         facts = found.pods[0][0].facts
-        breaker = self._attempts.breaker
         if gang is None and not breaker.allows_patch(facts.namespace):
             self._ledger.decisions.back_off(facts.uid)
             self._attempts.failed(facts)
         elif gang is not None and not breaker.allows_gang(facts.namespace):
             self.groups.hold_back(found.queue, gang)
-        # A gang waits for others of its queue that have not got their slots yet.
-        elif gang is not None and not self._slots.may_start(found.queue):
-            self._put_off[found.queue] = gang.key, self._clock() + TRY_AGAIN
-            return False
         else:
             self._open(found, since)
-        return True
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, write ahead where several start, patch. Every await comes after the charge, and

@@ -21,8 +21,8 @@ import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import JSON_PATCH
-from ...cluster.events.event import MESSAGE_BYTES, cut
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, decode_stored
+from ...cluster.events import MESSAGE_BYTES, cut
+from ...cluster.writes import FencedWriter, TooLateError, decode_stored
 from ...loop.time_slice import Later, Timer, in_loop_later
 from ...quota import vocabulary as v
 from ...quota.decisions.holders import with_holders_of

@@ -4,11 +4,11 @@ A group is enqueued before its pods are there, where it says what they will ask 
 with those that are. What it needs is charged first, and then written ahead (T2).
 """
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import EventRecorder
 from ...loop.time_slice import Later
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
@@ -19,12 +19,11 @@ from ...quota.stamp import Reservation
 from ...settings import Settings
 from .gang_reports import GangReports
 from .gang_start import GangStart, Members
-from .gate_attempts import GateAttempts, Writers
+from .gate import GateAttempts, Writers
 from .group_conditions import GroupConditions, QuotaConditions
+from .pacing import Retries, Slot, Start
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts, UnusedReservations
-from .retries import Retries
-from .slots import Slot, Start
 
 
 class GroupReleases:
@@ -77,11 +76,6 @@ class GroupReleases:
         self._retries = Retries[tuple[str, str]](self._put_back)
         """Of groups, by queue and key."""
 
-    @property
-    def retrying(self) -> int:
-        """Groups that are held back, and tried again later."""
-        return len(self._retries)
-
     def look_again(self, key: str) -> None:
         """Have a group brought up to date although nothing new was seen of it."""
         self._ledger.dirty.mark_group(key)
@@ -119,7 +113,8 @@ class GroupReleases:
         key = gang.key
         self._retries.worked((reservation.queue, key))
         start = self._attempts.breaker.start(_namespace(key))
-        self.opening(key, self._starts.run(gang, reservation, members, since, start), start)
+        work = self._starts.run(gang, gang.facts, reservation, members, since, start)
+        self.opening(key, work, start)
 
     def opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None
@@ -129,8 +124,8 @@ class GroupReleases:
         """
         task = self._attempts.start(work)
         if group:
-            begun = self._timeouts.begin(group, start=start is not None)
-            task.add_done_callback(lambda _: self._opened(group, begun, start))
+            self._timeouts.begin(group, start=start is not None)
+            task.add_done_callback(lambda _: self._opened(group, start))
 
     def hold_back(self, queue: str, gang: PodGroupState) -> None:
         """Gates of its namespace do not open: have the gang tried again later."""
@@ -165,10 +160,10 @@ class GroupReleases:
         self._unused.stop()
         self._timeouts.stop()
 
-    def stop(self) -> Iterator[None]:
-        """The term is over. Iterate over the result, which forgets what is remembered."""
+    def stop(self) -> None:
+        """The term is over."""
         self.conditions.stop()
-        return self._retries.stop()
+        self._retries.stop()
 
     async def _write_ahead(
         self, group: PodGroupState, reservation: Reservation, slot: Slot
@@ -191,8 +186,8 @@ class GroupReleases:
         self._ledger.decisions.hold_back_gang(key)
         self._retries.failed((reservation.queue, key))
 
-    def _opened(self, group: str, begun: int, start: Start | None) -> None:
-        self._timeouts.end(group, begun, start=start is not None)
+    def _opened(self, group: str, start: Start | None) -> None:
+        self._timeouts.end(group, start=start is not None)
         if start is not None:
             start.end()
         state = self._ledger.groups.get(group)

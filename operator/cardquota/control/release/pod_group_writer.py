@@ -20,9 +20,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.backoff import Backoff
 from ...cluster.api.client import JSON_PATCH, MERGE_PATCH
-from ...cluster.writes.fenced_writer import FencedWriter, StoredMeta, TooLateError, decode_stored
+from ...cluster.api.clock import Backoff
+from ...cluster.writes import FencedWriter, StoredMeta, TooLateError, decode_stored
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState

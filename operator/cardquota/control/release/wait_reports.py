@@ -14,8 +14,13 @@ from itertools import islice
 from sys import intern
 from typing import Final
 
-from ...cluster.events.event import MESSAGE_BYTES, ObjectReference, group_reference, pod_reference
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import (
+    MESSAGE_BYTES,
+    EventRecorder,
+    ObjectReference,
+    group_reference,
+    pod_reference,
+)
 from ...loop.time_slice import Timer, TimeSlice
 from ...quota.accounts.account import Account
 from ...quota.decisions.holders import lacked, with_holders

@@ -7,7 +7,7 @@ warns; that of questions refuses there too. A mutating one needs Kubernetes 1.36
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ...quota.vocabulary import LEASE, REVIEW_GROUP, REVIEW_VERSION, TERM_KIND
 from ...settings import InstallationMode, Settings
@@ -15,7 +15,6 @@ from ..cel import all_of, any_of, literal
 
 PREFIX: Final = "cardquota-"
 _API: Final = "admissionregistration.k8s.io/v1"
-_LABELS: Final = {"app.kubernetes.io/name": "cardquota"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +99,7 @@ class AdmissionPolicy:
         if self.by_term:
             version = f"{REVIEW_GROUP}/{REVIEW_VERSION}"
             spec["paramKind"] = {"apiVersion": version, "kind": TERM_KIND}
-        constraints: dict[str, Any] = {
-            "matchPolicy": "Equivalent",
-            "resourceRules": [
-                {
-                    "apiGroups": [one.group],
-                    "apiVersions": [one.version],
-                    "resources": [one.resource, *one.beside],
-                    "operations": list(self.rule.operations),
-                }
-                for one in (self.rule, *self.rule.elsewhere)
-            ],
-        }
+        constraints = _constraints(self.rule)
         if self.labelled:
             has = {"key": self.labelled, "operator": "Exists"}
             constraints["objectSelector"] = {"matchExpressions": [has]}
@@ -120,12 +108,7 @@ class AdmissionPolicy:
         if self.variables:
             spec["variables"] = _named(self.variables)
         spec["validations"] = [_validation(check) for check in self.checks]
-        return {
-            "apiVersion": _API,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": self.name, "labels": dict(_LABELS)},
-            "spec": spec,
-        }
+        return _document("ValidatingAdmissionPolicy", self.name, spec)
 
     def binding(self, settings: Settings) -> dict[str, Any]:
         """The ValidatingAdmissionPolicyBinding."""
@@ -142,12 +125,7 @@ class AdmissionPolicy:
             }
         if self.namespaces:
             spec["matchResources"] = {"namespaceSelector": self.namespaces}
-        return {
-            "apiVersion": _API,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": self.name, "labels": dict(_LABELS)},
-            "spec": spec,
-        }
+        return _document("ValidatingAdmissionPolicyBinding", self.name, spec)
 
     def _actions(self, mode: InstallationMode) -> list[str]:
         if mode is InstallationMode.ENFORCE or self.denies_in_audit:
@@ -219,6 +197,24 @@ def _only(clause: Clause, check: Check) -> str:
     return any_of(f"!variables.{clause.what}", *elsewhere, check.expression)
 
 
+def _document(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"name": name, "labels": {"app.kubernetes.io/name": "cardquota"}}
+    return {"apiVersion": _API, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _constraints(rule: Rule) -> dict[str, Any]:
+    rules = [
+        {
+            "apiGroups": [one.group],
+            "apiVersions": [one.version],
+            "resources": [one.resource, *one.beside],
+            "operations": list(rule.operations),
+        }
+        for one in (rule, *rule.elsewhere)
+    ]
+    return {"matchPolicy": "Equivalent", "resourceRules": rules}
+
+
 def _named(expressions: dict[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "expression": text} for name, text in expressions.items()]
 
@@ -236,19 +232,15 @@ def _validation(check: Check) -> dict[str, str]:
     return validation
 
 
-_TYPES: Final = {"applyConfiguration": "ApplyConfiguration", "jsonPatch": "JSONPatch"}
-
-
 @dataclass(frozen=True, slots=True)
 class Mutation:
     """A change that the API server makes to pods at create."""
 
     what: str
     conditions: dict[str, str]
-    """CEL by name. The expression is evaluated only if all hold. They see no namespace."""
-    how: Literal["applyConfiguration", "jsonPatch"]
-    expression: str
-    """CEL of the change. It sees `namespaceObject`."""
+    """CEL by name. The patch is evaluated only if all hold. They see no namespace."""
+    patch: str
+    """CEL of the JSON patch. It sees `namespaceObject`."""
     namespaces: dict[str, Any]
     """Namespace selector."""
     fail: bool
@@ -261,41 +253,21 @@ class Mutation:
 
     def policy(self) -> dict[str, Any]:
         """The MutatingAdmissionPolicy."""
-        rule = {
-            "apiGroups": [""],
-            "apiVersions": ["v1"],
-            "resources": ["pods"],
-            "operations": ["CREATE"],
-        }
-        return {
-            "apiVersion": _API,
-            "kind": "MutatingAdmissionPolicy",
-            "metadata": {"name": self.name, "labels": dict(_LABELS)},
-            "spec": {
+        return _document(
+            "MutatingAdmissionPolicy",
+            self.name,
+            {
                 "failurePolicy": "Fail" if self.fail else "Ignore",
                 # Again if the pod is changed after us: by then it may have a queue.
                 "reinvocationPolicy": "IfNeeded",
-                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [rule]},
-                "matchConditions": [
-                    {"name": name, "expression": text} for name, text in self.conditions.items()
-                ],
-                "mutations": [
-                    {
-                        "patchType": _TYPES[self.how],
-                        self.how: {"expression": self.expression},
-                    }
-                ],
+                "matchConstraints": _constraints(Rule("pods", ("CREATE",))),
+                "matchConditions": _named(self.conditions),
+                "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": self.patch}}],
             },
-        }
+        )
 
     def binding(self) -> dict[str, Any]:
         """The MutatingAdmissionPolicyBinding."""
-        return {
-            "apiVersion": _API,
-            "kind": "MutatingAdmissionPolicyBinding",
-            "metadata": {"name": self.name, "labels": dict(_LABELS)},
-            "spec": {
-                "policyName": self.name,
-                "matchResources": {"namespaceSelector": self.namespaces},
-            },
-        }
+        where = {"namespaceSelector": self.namespaces}
+        spec = {"policyName": self.name, "matchResources": where}
+        return _document("MutatingAdmissionPolicyBinding", self.name, spec)

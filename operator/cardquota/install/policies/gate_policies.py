@@ -1,4 +1,4 @@
-"""The policies of the gate: which pods are created with it, and who may remove it.
+"""The policies of the gate: who sets it, which pods are created with it, and who may remove it.
 
 - born-gated: a managed pod is created with the gate. Runs after all mutation.
 - gate-owner: only the operator removes the gate, and only with its decision written down: what the
@@ -6,6 +6,20 @@
   do.
 - gate-term: and only in the current term. The API server itself refuses a leader that was paused
   and comes back.
+
+The API server itself can set the gate, without a webhook (Kubernetes 1.36 or newer), with the same
+result as the mutating webhook:
+
+- set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
+  refuse with a gate: `born_gated` refuses it and says why. Removes a gate that would never open,
+  from a pod without a queue. And marks every pod that uses cards for its review, so that
+  no other has to be looked at for it. One policy for all, since each costs every pod of the cluster
+  a conversion.
+- drop-gate-in-audit: removes our gate wherever nothing is gated.
+
+Never both look at the same pod: their namespaces differ. If a queue is added to a pod after these
+were evaluated, the pod is evaluated once more if it used cards before, as with the webhook;
+`born_gated` refuses any other.
 """
 
 from typing import Final
@@ -15,6 +29,7 @@ from ...quota.vocabulary import (
     ALLOCATED,
     CHARGED_QUEUE,
     GATE,
+    IS_MANAGED,
     LEASE,
     MANAGED,
     NAMESPACE_AUDIT,
@@ -22,7 +37,7 @@ from ...quota.vocabulary import (
     TERM,
     Mode,
 )
-from ...settings import InstallationMode, Settings
+from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import CURRENT_TERM, all_of, annotation, any_of, gated, literal, of_term, user_is
 from ..matching import (
     IN_ENFORCED,
@@ -30,13 +45,15 @@ from ..matching import (
     MIRROR_POD,
     claims_devices,
     in_watched,
+    labelled,
     managed,
     may_be_managed,
     may_not_pass,
+    names_a_queue,
+    ours,
     watched,
 )
-from .admission_policy import AdmissionPolicy, Check, Clause, Rule
-from .gate_setting import who_sets_the_gate
+from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Mutation, Rule
 
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
@@ -164,4 +181,90 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
         namespaces=watched(settings),
         labelled=MANAGED,
         by_term=True,
+    )
+
+
+_SET: Final = "set-gate"
+_GATE: Final = f'{{"name": {literal(GATE)}}}'
+_WITH_GATE: Final = (
+    "(object.spec.?schedulingGates.orValue([]).size() > 0\n"
+    f'? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: {_GATE}}}]\n'
+    f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{_GATE}]}}])'
+)
+"""A patch that keeps the other gates."""
+_WITHOUT_GATE: Final = (
+    '[JSONPatch{op: "replace", path: "/spec/schedulingGates", value: '
+    f'object.spec.schedulingGates.filter(g, g.name != {literal(GATE)}).map(g, {{"name": g.name}})'
+    "}]"
+)
+"""A patch that keeps the other gates."""
+_MARK: Final = literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}"), literal(IS_MANAGED)
+_WITH_MARK: Final = (
+    "(has(object.metadata.labels)\n"
+    f'? [JSONPatch{{op: "add", path: {_MARK[0]}, value: {_MARK[1]}}}]\n'
+    f': [JSONPatch{{op: "add", path: "/metadata/labels", '
+    f"value: {{{literal(MANAGED)}: {_MARK[1]}}}}}])"
+)
+"""A patch that marks the pod for its review, and keeps the other labels."""
+
+
+def gate_is_set_by_policy(settings: Settings) -> bool:
+    """Whether the API server sets the gate, and no webhook does."""
+    return settings.webhook.gate is GateSetter.POLICY
+
+
+def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
+    """The policies that set and drop the gate; none if the webhook does it."""
+    if not gate_is_set_by_policy(settings):
+        return ()
+    if settings.mode is InstallationMode.AUDIT:
+        return (_drop_in_audit(settings),)
+    return (_set_gate(settings), _drop_in_audit(settings))
+
+
+def who_sets_the_gate(settings: Settings) -> str:
+    """What to check if a pod was created without the gate: both ways to set it, for the policies.
+    Two components of the installation that change the text of one policy would undo each other.
+    """
+    return (
+        f"MutatingWebhookConfiguration <{settings.webhook.name}> sets it, or, with `webhook.gate: "
+        f"policy`, MutatingAdmissionPolicy <{PREFIX}{_SET}> (Kubernetes 1.36 or newer); see that "
+        "it is installed and works, then create the pod again"
+    )
+
+
+def gate_policy_is_missing() -> str:
+    """What to check if a pod was created without the gate where `set-gate` is to set it."""
+    return (
+        f"MutatingAdmissionPolicy <{PREFIX}{_SET}> sets it; see that it and its binding are "
+        "installed (Kubernetes 1.36 or newer), then create the pod again"
+    )
+
+
+def _set_gate(settings: Settings) -> Mutation:
+    has, uses = gated("object"), ours("object", settings)
+    marked = f"object.metadata.?labels[?{literal(MANAGED)}].orValue('') == {literal(IS_MANAGED)}"
+    to_set = all_of(f"!({all_of(has, marked)})", uses, f"!({MIRROR_POD})")
+    to_drop = all_of(has, f"!({names_a_queue('object')})")
+    right = f"({managed(settings)}) == {has}"
+    by_node = "object.spec.?nodeName.orValue('') != ''"
+    gate = f"({right}\n? []\n: {has}\n? {_WITHOUT_GATE}\n: {by_node}\n? []\n: {_WITH_GATE})"
+    return Mutation(
+        _SET,
+        # One condition, since the API server evaluates all that there are.
+        conditions={"gate-may-be-wrong": any_of(to_set, to_drop)},
+        patch=f"{gate}\n+ ({uses}\n? {_WITH_MARK}\n: [])",
+        namespaces=watched(settings, NAMESPACE_AUDIT),
+        fail=True,
+    )
+
+
+def _drop_in_audit(settings: Settings) -> Mutation:
+    everywhere = settings.mode is InstallationMode.AUDIT
+    return Mutation(
+        "drop-gate-in-audit",
+        conditions={"gate": gated("object")},
+        patch=_WITHOUT_GATE,
+        namespaces=watched(settings) if everywhere else labelled(settings, NAMESPACE_AUDIT),
+        fail=False,  # the leader opens it
     )

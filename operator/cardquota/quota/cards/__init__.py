@@ -17,9 +17,9 @@ from .card import (
     model_of,
     read_alternatives,
 )
+from .card_memory import CardMemory, MemoryNode, MemoryPod, NodeKind
 from .catalog import Catalog
 from .discovery import discover
-from .memory_node import MemoryNode, MemoryPod, NodeKind
 from .memory_shape import (
     UNKNOWN,
     CardPlacement,
@@ -30,7 +30,6 @@ from .memory_shape import (
     read_unhealthy,
 )
 from .quota_text import MOST_ROWS, NO_SURGE, QuotaTextError, read_quota, read_request, read_surge
-from .shared_memory import CardMemory
 from .vendor import Vendor, counts_form, may_count_cards, plain_vendor, vendor_behind
 from .vendor_table import DEFAULT_TABLE, VendorTable
 

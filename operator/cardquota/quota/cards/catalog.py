@@ -5,7 +5,7 @@ plugin changes nothing for its users. The catalog grows with the number of kinds
 with pods or nodes.
 """
 
-from collections import Counter
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -29,8 +29,6 @@ class Catalog:
         self._others: dict[str, dict[str, Card]] = {}
         """By name and resource name: cards that nodes showed by a name that is not counted."""
         self._recorded: dict[str, str] = {}
-        self._rows: Counter[str] = Counter()
-        """By resource name: how many recorded cards no node has shown."""
         self._held: dict[str, dict[str, int]] = {}
         """By name and resource name: how many pods hold a card that no node had shown when they
         were let through. The earliest resource name is first."""
@@ -38,7 +36,10 @@ class Catalog:
         """The label keys by which nodes have shown products."""
         self.version = 0
         """Goes up whenever the catalog changes."""
-        self._resources: dict[str, dict[str, None]] = {}
+        self._by_resource: dict[str, tuple[Card, ...]] = {}
+        """The cards that nodes have shown; none of a resource name that is only recorded. Made anew
+        at the first question after a change: one event may have very many."""
+        self._stale = False
         self._named: set[str] = set()
 
     @property
@@ -54,9 +55,6 @@ class Catalog:
         """
         known = self._cards.get(card.name)
         if known is None:
-            recorded = self._recorded.get(card.name)
-            if recorded is not None:
-                self._rows[recorded] -= 1
             self._count(card)
             return True, None
         if known.resource == card.resource:
@@ -98,9 +96,8 @@ class Catalog:
         self._recorded[name] = resource
         if known is not None:
             return self._use_recorded(name)
-        self.version += 1
         self._named.add(name)
-        self._rows[resource] += 1
+        self._changed()
         return True
 
     def show(self, card: Card) -> None:
@@ -113,9 +110,8 @@ class Catalog:
         """
         if name in self._cards or name not in self._recorded:
             return None
-        self.version += 1
         resource = self._recorded.pop(name)
-        self._rows[resource] -= 1
+        self._changed()
         return resource
 
     def hold(self, name: str, resource: str, sign: int) -> bool:
@@ -148,18 +144,17 @@ class Catalog:
             return False
         before = self._cards[name]
         others[before.resource] = before
-        of_resource = self._resources[before.resource]
-        del of_resource[name]
-        if not of_resource:
-            del self._resources[before.resource]
         self._count(card)
         return True
 
-    def _count(self, card: Card) -> None:
+    def _changed(self) -> None:
         self.version += 1
+        self._stale = True
+
+    def _count(self, card: Card) -> None:
         self._named.add(card.name)
         self._cards[card.name] = card
-        self._resources.setdefault(card.resource, {})[card.name] = None
+        self._changed()
         self.product_labels.add(card.labels[0][0])
 
     def take_named(self) -> set[str]:
@@ -178,11 +173,20 @@ class Catalog:
 
     def cards_of(self, resource: str) -> tuple[Card, ...]:
         """All cards of a resource name that nodes have shown, first seen first."""
-        return tuple(self._cards[name] for name in self._resources.get(resource, ()))
+        return self._resources().get(resource, ())
 
     def counts(self, resource: str) -> bool:
         """Whether some card is known by this resource name."""
-        return resource in self._resources or self._rows[resource] > 0
+        return resource in self._resources()
+
+    def _resources(self) -> Mapping[str, tuple[Card, ...]]:
+        if self._stale:
+            self._stale = False
+            found: dict[str, list[Card]] = {self.resource(name) or "": [] for name in self.names}
+            for card in self._cards.values():
+                found[card.resource].append(card)
+            self._by_resource = {resource: tuple(cards) for resource, cards in found.items()}
+        return self._by_resource
 
     def shows_product(self, product: str) -> bool:
         """Whether any node has shown a card of this product, whole or in parts."""

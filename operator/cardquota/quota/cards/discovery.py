@@ -7,7 +7,7 @@ from typing import Final
 
 from ..amounts import Quantity, QuantityError, count
 from ..words import first_of, show
-from .card import Card, CardNameError, Labels, MemoryLabel, MemoryUnit, check_name, gib_of, mib_of
+from .card import Card, CardNameError, MemoryUnit, check_name, gib_of, mib_of
 from .vendor import (
     MIG,
     MPS,
@@ -232,42 +232,36 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
         raise _NotCountedError(f"label {way.product}: {error}") from None
     if product.endswith(_MIG_INVALID):
         raise _NotCountedError(f"label {way.product}: <{show(product)}> says that slices are wrong")
-    shown: Labels = ((way.product, product),)
     if vendor.counts_whole(resource):
-        return _whole(vendor, Card(product, resource, shown), labels)
+        return vendor.card(_whole(vendor, product, labels), resource, way)
     profile = vendor.mig_profile(resource)
-    if profile is not None:
-        of = f"{vendor.prefix}/{profile.removesuffix(SHARED)}"
-        if not profile.endswith(SHARED) and labels.get(f"{of}{REPLICAS}", "1") in ("0", "1"):
-            return Card(f"{product}/{profile}-mixed", resource, shown)
-        size, label = profile.removesuffix(SHARED), None
-    else:
+    size, of = (profile or "").removesuffix(SHARED), vendor.usual
+    values: tuple[str, ...] = ()
+    if profile is None:
         memory = _memory(way, labels)
         if memory is None:
             name = f"label {way.memory}" if way.memory else "any label"
             raise _NotCountedError(f"the memory of one card is missing: it is not said by {name}")
-        of, size = vendor.usual, f"{gib_of(memory)}g"
+        size = f"{gib_of(memory)}g"
         values = (labels[way.memory],) if way.unit is MemoryUnit.WRITTEN else ()
-        label = MemoryLabel(way.memory, gib_of(memory), way.unit, values)
+    else:
+        of = f"{vendor.prefix}/{size}"
+        if not profile.endswith(SHARED) and labels.get(f"{of}{REPLICAS}", "1") in ("0", "1"):
+            return vendor.card(f"{product}/{profile}-mixed", resource, way)
     replicas = _shares(labels, f"{of}{REPLICAS}")
-    shown += ((f"{of}{REPLICAS}", labels[f"{of}{REPLICAS}"]),)
-    sharing: Labels = ((f"{of}{SHARING}", TIME_SLICING),)
-    if labels.get(f"{of}{SHARING}") == TIME_SLICING:
-        name = f"{product}/{SLICED}{size}*1/{replicas}"
-        return Card(name, resource, shown + sharing, label)
-    return Card(f"{product}/{MPS}{size}*1/{replicas}", resource, shown, label, barred=sharing)
+    how = SLICED if labels.get(f"{of}{SHARING}") == TIME_SLICING else MPS
+    card = vendor.card(f"{product}/{how}{size}*1/{replicas}", resource, way)
+    return replace(card, memory=card.memory.also(values)) if card.memory is not None else card
 
 
-def _whole(vendor: Vendor, card: Card, labels: Mapping[str, str]) -> Card:
-    """A whole card, or the parts into which the node divides its cards."""
-    if not vendor.partition:
-        return card
-    value = labels.get(vendor.partition, WHOLE_PARTITION)
+def _whole(vendor: Vendor, product: str, labels: Mapping[str, str]) -> str:
+    """The name of a whole card, or of the parts into which the node divides its cards."""
+    value = labels.get(vendor.partition, WHOLE_PARTITION) if vendor.partition else WHOLE_PARTITION
     if value.startswith(WHOLE_PARTITION):
-        return vendor.divided(card, "")
+        return product
     if value not in PARTITIONS:
         raise _NotCountedError(f"label {vendor.partition}: <{show(value)}> is no known partition")
-    return vendor.divided(replace(card, name=f"{card.name}/{value}"), value)
+    return f"{product}/{value}"
 
 
 def _check_shares(
@@ -304,9 +298,10 @@ def _shares(labels: Mapping[str, str], label: str) -> int:
     text = labels.get(label)
     if text is None:
         raise _NotCountedError(f"label {label} is missing")
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS) or int(text) < 2:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
+    if number < 2 or text != str(number):
         raise _NotCountedError(f"label {label}: <{show(text)}> is not a number above one")
-    return int(text)
+    return number
 
 
 MOST_PROBLEMS: Final = 20
@@ -323,38 +318,34 @@ class NodeProblems:
     """By node. A node without problems is not kept, but reported once when its last one ends."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, tuple[str, ...]] = {}
-        self._partly: set[str] = set()
-        """Nodes with a problem whose other cards are counted (D5)."""
+        self._found: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """What is wrong, and whether other cards of the node are counted (D5)."""
         self._to_tell: set[str] = set()
 
     def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
         """Set what is wrong with a node now. If that has changed, it is to be reported."""
-        partly = bool(texts) and offers_others
-        if (texts, partly) != (self.of(node), self.counts_others(node)):
+        before = self._found.pop(node, None)
+        if texts:
+            self._found[node] = texts, offers_others
+        if self._found.get(node) != before:
             self._to_tell.add(node)
-        self._texts[node] = texts
-        if not texts:
-            del self._texts[node]
-        (self._partly.add if partly else self._partly.discard)(node)
 
     def drop(self, node: str) -> None:
         """A node is gone: nothing about it is reported any more."""
-        self._texts.pop(node, None)
-        for names in (self._to_tell, self._partly):
-            names.discard(node)
+        self._found.pop(node, None)
+        self._to_tell.discard(node)
 
     def of(self, node: str) -> tuple[str, ...]:
         """Everything that is wrong with a node."""
-        return self._texts.get(node, ())
+        return self._found[node][0] if node in self._found else ()
 
     def counts_others(self, node: str) -> bool:
         """Whether a node with a problem offers cards that are counted (D5)."""
-        return node in self._partly
+        return node in self._found and self._found[node][1]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Node and reason."""
-        for node, texts in self._texts.items():
+        for node, (texts, _) in self._found.items():
             for text in texts:
                 yield node, text
 
@@ -368,4 +359,4 @@ class NodeProblems:
 
     def tell_all(self) -> None:
         """Have every problem reported again."""
-        self._to_tell.update(self._texts)
+        self._to_tell.update(self._found)

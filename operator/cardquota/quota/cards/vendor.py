@@ -5,7 +5,7 @@ rows of the makers that we know.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ..vocabulary import GPU_MEMORY, GPU_PRODUCT
@@ -120,18 +120,23 @@ class Vendor:
             or self.mig_profile(resource) is not None
         )
 
-    def card(self, name: str, resource: str) -> Card:
-        """A card that no node has shown, with the node labels that follow from its name.
+    def card(self, name: str, resource: str, way: Shown | None = None) -> Card:
+        """A card, with the node labels that follow from its name. `way`: how nodes show its
+        product; None: no node has shown it, and the first way counts.
 
-        It is the card that `discovery` would make by the first way, so a gate opens to the same
-        nodes before and after. Of a memory label with a unit the name does not tell the spelling.
+        So a gate opens to the same nodes before and after. Of a memory label with a unit the name
+        does not tell the spelling.
         """
         product, _, part = name.partition("/")
         whole = resource if self.counts_whole(resource) and not part else self.usual
-        way = self.ways(whole)[0]
+        way = way or self.ways(whole)[0]
         labels: Labels = ((way.product, product),)
         if self.partition and whole == resource:
-            return self.divided(Card(name, resource, labels), part)
+            if part:
+                return Card(name, resource, (*labels, (self.partition, part)))
+            # Whole cards are told from parts of cards by what their label does not say.
+            others: Labels = tuple((self.partition, value) for value in PARTITIONS)
+            return Card(name, resource, labels, barred=others)
         replicas = part.rpartition("*1/")[2]
         if not part.startswith(MIG) and replicas.isdecimal():
             labels += ((f"{self._of_share(part)}{REPLICAS}", replicas),)
@@ -141,12 +146,6 @@ class Vendor:
         size = _SHARE.fullmatch(part)
         memory = MemoryLabel(way.memory, int(size[1]), way.unit) if size and way.memory else None
         return Card(name, resource, labels, memory, sharing if part.startswith(MPS) else ())
-
-    def divided(self, card: Card, partition: str) -> Card:
-        """A whole card, or a part of one, with the label that tells the two from each other."""
-        if partition:
-            return replace(card, labels=(*card.labels, (self.partition, partition)))
-        return replace(card, barred=tuple((self.partition, value) for value in PARTITIONS))
 
     def _of_share(self, part: str) -> str:
         """What the labels of a share begin with: the name of the resource that is shared."""

@@ -14,10 +14,10 @@ from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, add_amounts, 
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.shortfall_messages import advice_rollout
-from ..pods.live_holdings import DAEMON_SET, REPLICA_SET, UpdatePart, part_of
 from ..pods.pod_facts import PodFacts
+from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
-from ..pods.pods_by_controller import WorkloadUsage
+from ..pods.queue_pods import DAEMON_SET, REPLICA_SET, UpdatePart, WorkloadUsage, part_of
 from ..pods.workload_facts import WorkloadFacts
 from ..verdict import Outcome, Shortfall, Verdict
 from .over_quota import over_quota
@@ -95,20 +95,25 @@ def is_surplus(ledger: LedgerReader, facts: PodFacts, queue: str, card: str, amo
     if part.kind == DAEMON_SET:
         if ledger.workloads.named(DAEMON_SET, part.namespace, part.name) is None:
             return False
-        held = ledger.live_holdings.held(queue, part, card)
-        return held >= amount and ledger.live_holdings.holders(queue, part) == 1
+        there = [one for one in _living(ledger, queue, part) if not one.gated]
+        return len(there) == 1 and dict(there[0].charge).get(card, 0) >= amount
     made_by = ledger.workloads.named(REPLICA_SET, part.namespace, part.name)
     owner = ledger.workloads.get(made_by.owner) if made_by is not None else None
     if made_by is None or owner is None or owner.namespace != part.namespace:
         return False
     # A Deployment's wish stands on its ReplicaSets too, written with the number of their pods: so
     # one that was scaled up a moment ago does not pass for one that is updated.
-    there = ledger.live_holdings.pods(queue, part) + (facts.uid not in ledger.pods)
-    if owner.kind != "Deployment" or made_by.replicas < there:
+    number = len(_living(ledger, queue, part)) + (facts.uid not in ledger.pods)
+    if owner.kind != "Deployment" or made_by.replicas < number:
         return False
     wanted = max(1, owner.replicas, made_by.desired)
     held, others = _held(ledger, owner, queue, card, but=made_by)
     return others > 0 and wanted * amount <= held
+
+
+def _living(ledger: LedgerReader, queue: str, part: UpdatePart) -> list[PodRecord]:
+    """Its pods that are not being deleted. Costs by its pods."""
+    return [one for one in ledger.made_pods.of(queue, part) if not one.facts.terminating]
 
 
 def _held(
@@ -118,7 +123,8 @@ def _held(
     total = others = 0
     for one in ledger.workloads.owned_by(owner.uid, owner.namespace):
         part = UpdatePart(one.namespace, one.kind, one.name)
-        held = ledger.live_holdings.held(queue, part, card)
+        pods = [pod for pod in _living(ledger, queue, part) if not pod.gated]
+        held = sum(amount for pod in pods for name, amount in pod.charge if name == card)
         total += held
         others += held if one is not but else 0
     return total, others

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..ledger.ledger_reader import LedgerReader
-from ..nodes.free_cards import FreeOn, TaintGroup
+from ..nodes.free_cards import FreeOn
 from ..pods.pod_facts import PodFacts
 from ..selectors.taints import Tolerance
 
@@ -28,7 +28,7 @@ def free_for(ledger: LedgerReader, facts: PodFacts) -> Callable[[str], FreeOn] |
     free, tolerance = ledger.nodes.free, Tolerance(facts.tolerations)
     if free.comparisons(tolerance) > MOST_COMPARED:
         return None
-    tolerated: frozenset[TaintGroup] = free.tolerated(tolerance)
+    tolerated = free.tolerated(tolerance)
     selected = ledger.nodes.choice(facts.selector) if facts.selector else None
 
     def free_of(card: str) -> FreeOn:
@@ -36,7 +36,7 @@ def free_for(ledger: LedgerReader, facts: PodFacts) -> Callable[[str], FreeOn] |
             by_taints = free.by_taints(card)
         else:
             by_taints = free.of_nodes(card, selected.get(card, ()))
-        return free.on(card, [by_taints[group] for group in by_taints if group in tolerated])
+        return free.on(card, [by_taints[taints] for taints in by_taints if taints in tolerated])
 
     return free_of
 

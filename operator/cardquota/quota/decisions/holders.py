@@ -102,11 +102,12 @@ def _held_by(
     here = ledger.held_cards.within(queue, card, namespace)
     named = here.most(MOST_NAMED)
     own = sum(n for name, n in group.rest_in(queue) if name == card) if group is not None else 0
+    row = account.row(card)
     return HeldBy(
         card,
         tuple(named),
-        len(here) - len(named),
+        len(here.amounts) - len(named),
         here.total - sum(amount for _, amount in named),
-        ledger.held_cards.total(queue, card) - here.total,
-        max(0, account.row(card).reserved - own),
+        row.charged - row.reserved - here.total,
+        max(0, row.reserved - own),
     )

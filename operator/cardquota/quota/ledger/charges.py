@@ -4,11 +4,11 @@ To change a pod is to uncharge it, change it, and charge it.
 """
 
 from ..amounts import canonical, is_card
-from ..cards.memory_node import MemoryPod
-from ..pods.live_holdings import part_of
+from ..cards.card_memory import MemoryPod
 from ..pods.pod_facts import State
 from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import CardChoice, card_devices
+from ..pods.queue_pods import part_of
 from ..vocabulary import GPU_MEMORY, Mode
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
@@ -142,9 +142,7 @@ class Charges:
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         state.made_pods.add(record)
-        state.live_holdings.add(record)
         state.held_cards.add(record)
-        state.queue_users.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
         if record.assumed is not None or record.backed_off:
@@ -168,7 +166,6 @@ class Charges:
             if not record.audited:
                 state.account_for(record.queue).unadmitted.add(facts.uid, record.charge)
             self._note(record)
-        state.unstamped.add(facts)
         state.nodes.register_pod(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
             state.nodes.wait_for(facts.node, facts.uid)
@@ -208,9 +205,7 @@ class Charges:
     def _unindex(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         state.made_pods.discard(record)
-        state.live_holdings.discard(record)
         state.held_cards.discard(record)
-        state.queue_users.discard(record)
         state.being_deleted.pop(facts.uid, None)
         if facts.group:
             state.leave_group(state.groups[facts.group], facts.uid)
@@ -226,6 +221,5 @@ class Charges:
         state.unconfirmed.pop(facts.uid, None)
         state.misplaced.discard(facts.uid)
         state.unnoted.discard(facts.uid)
-        state.unstamped.discard(facts)
         state.nodes.unregister_pod(facts)
         state.nodes.forget(facts.node, facts.uid)

@@ -31,8 +31,7 @@ from ..kept_objects import LeftOut
 from ..messages import report_messages, request_messages
 from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import PodRecord
-from ..pods.reading import kept_once_bound, without_texts
+from ..pods.pod_record import PodRecord, without_texts
 from ..vocabulary import Mode
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts, job_of
@@ -119,7 +118,7 @@ class Ledger(LedgerState):
         uid, kept = facts.uid, self.kept_pods
         if facts.state is State.BOUND:
             kept.forget(uid)
-            return kept_once_bound(facts)
+            return facts
         under_way = record is not None and (record.assumed is not None or record.backed_off)
         if facts.stamp is not None or under_way:
             kept.forget(uid)
@@ -327,7 +326,7 @@ class Ledger(LedgerState):
             self._mode_changed(name)
 
     def _mode_changed(self, namespace: str) -> None:
-        self._reassess(self.unstamped.depending_on(namespace))
+        self._reassess(self.made_pods.unstamped_in(namespace))
         self._look_at_groups(self.namespace_groups.of(namespace))
 
     def priority_class_seen(self, name: str, value: int) -> None:
@@ -357,7 +356,7 @@ class Ledger(LedgerState):
 
     def device_class_gone(self, name: str) -> None:
         """A DeviceClass was deleted."""
-        self.device_classes.drop(name)
+        self.device_classes.see(name, "")
 
     # --- what more than one of them does ----
 

@@ -9,8 +9,8 @@ from typing import Final
 from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
 from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
 from ..cards.card import Card
+from ..cards.card_memory import CardMemory
 from ..cards.catalog import Catalog
-from ..cards.shared_memory import CardMemory
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
@@ -20,20 +20,16 @@ from ..limits import (
     QUEUES,
     WAITING_PODS,
     WAITING_PODS_OF_ONE,
-    WORKLOADS,
-    WORKLOADS_OF_ONE,
     Limit,
 )
 from ..nodes.node_cache import NodeCache
 from ..pods.claims import DeviceClasses
-from ..pods.live_holdings import LiveHoldings
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
-from ..pods.pod_request import PodRequest, card_devices
-from ..pods.pods_by_controller import PodsByController
-from ..pods.queue_users import HeldCards, QueueUsers
-from ..pods.reading import Reading, Readings, kept_size
+from ..pods.pod_record import PodRecord, kept_size
+from ..pods.pod_request import PodRequest, Reading, card_devices
+from ..pods.queue_pods import HeldCards, QueuePods
+from ..pods.reading import Readings
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS
 from ..verdict import mode_of
@@ -142,6 +138,8 @@ class LedgerReader:
     charged, or that nothing was enforced there (I3)."""
     being_deleted: Collection[str]
     """Uids of pods that are being deleted."""
+    workloads: WorkloadCache
+    """What makes pods that concern us. Nothing is charged for it."""
 
     def __init__(self, vendors: VendorTable, settings: LedgerSettings, *, bounded: bool) -> None:
         """`bounded`: whether the sums of what is kept have limits (P8)."""
@@ -157,12 +155,10 @@ class LedgerReader:
         self.nodes = NodeCache(self.catalog)
         self.card_memory = CardMemory()
         """Which card of its node each pod by memory holds."""
-        self.made_pods = PodsByController()
-        """The pods, by what made them."""
+        self.made_pods = QueuePods()
+        """The pods of each queue, by namespace and what made them."""
         self.held_cards = HeldCards()
         """Who holds the cards of each queue, by namespace and workload."""
-        self.queue_users = QueueUsers()
-        """Whose pods use each queue, those that wait included."""
         self.queue_groups = GroupIndex()
         """Which groups name each queue."""
         self.namespace_groups = GroupIndex()
@@ -173,15 +169,11 @@ class LedgerReader:
         """Which groups Volcano has made for a Job, by `namespace/name` of that."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self.workloads = WorkloadCache(_kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded))
-        """What makes pods that concern us. Nothing is charged for it."""
-        self.live_holdings = LiveHoldings()
-        """What ReplicaSets hold, and DaemonSets on each node."""
-        self.kept_pods = _kept(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
+        self.kept_pods = kept_within(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
         """Pods without a node that no stamp charges, by uid (P8)."""
-        self.kept_groups = _kept(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
+        self.kept_groups = kept_within(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
         """Pod groups of which nothing has begun, by `namespace/name`."""
-        self.kept_queues = _kept(QUEUES, QUEUES, bounded=bounded)
+        self.kept_queues = kept_within(QUEUES, QUEUES, bounded=bounded)
         """Queues, by name."""
         self._readings = Readings()
 
@@ -393,7 +385,8 @@ class LedgerReader:
         return not self.settings.enqueues
 
 
-def _kept(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
+def kept_within(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
+    """Objects of a kind with these limits, or without any (P8)."""
     if bounded:
         return KeptObjects(together, of_one)
     return KeptObjects(together._replace(most=maxsize), of_one._replace(most=maxsize))

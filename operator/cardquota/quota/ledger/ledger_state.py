@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from ..accounts.account import Account
 from ..amounts import LARGEST
 from ..cards.vendor_table import VendorTable
-from ..pods.live_holdings import UpdatePart
+from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from ..pods.pod_record import PodRecord, SortKey
-from ..pods.unstamped_pod_index import UnstampedPodIndex
+from ..pods.queue_pods import UpdatePart
+from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import WorkloadFacts
 from ..stamp import Reservation
 from ..vocabulary import Mode
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
-from .ledger_reader import LedgerReader, LedgerSettings
+from .ledger_reader import LedgerReader, LedgerSettings, kept_within
 from .shares import Shares
 
 
@@ -45,9 +46,8 @@ class LedgerState(LedgerReader):
         self.being_deleted: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
-        self.unstamped = UnstampedPodIndex()
-        """The pods whose charge may still change, by what it depends on."""
-        self.workloads.listen_to_wishes(self._wishes)
+        kept = kept_within(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
+        self.workloads = WorkloadCache(kept, self._wishes)
         self.dirty = DirtySet(self._showing)
         self.shares = Shares(
             self.accounts_by_queue, self.quotas, self.nodes, self.dirty.mark_visible

@@ -11,13 +11,15 @@ different amounts of free cards on nodes, and of different taints, not by the nu
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
+from typing import TypeVar
 
 from ..amounts import Devices
 from ..cards.card import Card
-from ..cards.shared_memory import KeptByNode
+from ..cards.card_memory import KeptByNode
 from ..selectors.taints import Taints, Tolerance
 
+T = TypeVar("T", bound=Hashable)
 Offers = tuple[tuple[Card, int], ...]
 
 
@@ -25,22 +27,8 @@ Rows = Counter[int]
 """By number of free cards on a node: how many nodes."""
 
 
-class TaintGroup:
-    """The nodes with the same taints, or with none: a pod tolerates all of them or none.
-
-    Equal only to itself, so that a lookup does not compare taints.
-    """
-
-    __slots__ = ("number", "taints")
-
-    def __init__(self, taints: Taints) -> None:
-        self.taints = taints
-        self.number = 0
-        """How many nodes it has."""
-
-
-ByTaints = Mapping[TaintGroup, Mapping[int, int]]
-"""By taint group, then by number of free cards on a node: how many nodes."""
+ByTaints = Mapping[Taints, Mapping[int, int]]
+"""By the taints of nodes, then by number of free cards on a node: how many nodes."""
 _NONE: ByTaints = {}
 
 
@@ -54,14 +42,12 @@ class FreeCards:
         """By node, only of nodes that take pods. Only to be read by others."""
         self.kept = KeptByNode()
         """What others keep that follows from `used` and `offers`."""
-        self._group_of: dict[str, TaintGroup] = {}
-        """The taint group of each of those nodes."""
-        self._taint_groups: dict[Taints, TaintGroup] = {}
-        """The same groups, by their taints."""
-        self._number_of_taints = 0
-        """The number of taints of all groups together."""
-        self._rows: dict[str, dict[TaintGroup, Rows]] = {}
-        """By card, then by the taint group of its nodes."""
+        self._taints_of: dict[str, Taints] = {}
+        """Of each of those nodes."""
+        self._taints = Counter[Taints]()
+        """How many of those nodes have them: a pod tolerates all of these or none."""
+        self._rows: dict[str, dict[Taints, Rows]] = {}
+        """By card, then by the taints of its nodes."""
         self._awaited: dict[str, Rows] = {}
         """By card: the amounts of pods that were let through and have no node yet."""
 
@@ -70,10 +56,11 @@ class FreeCards:
         self.kept.drop(node)
         self._post(node, -1)
         if self.offers.pop(node, None):
-            self._part(self._group_of.pop(node))
+            _take(self._taints, self._taints_of.pop(node), 1)
         if offers:
             self.offers[node] = offers
-            self._group_of[node] = self._join(taints)
+            self._taints_of[node] = taints
+            self._taints[taints] += 1
         self._post(node, 1)
 
     def use(self, node: str, devices: Devices, sign: int) -> None:
@@ -88,7 +75,7 @@ class FreeCards:
                 del used[resource]
             for card, offered in offers:
                 if card.resource == resource:
-                    rows = self._rows[card.name][self._group_of[node]]
+                    rows = self._rows[card.name][self._taints_of[node]]
                     rows[offered - after] += 1
                     _take(rows, offered - before, 1)
         if not used:
@@ -133,14 +120,14 @@ class FreeCards:
 
     def of_nodes(self, card: str, nodes: Collection[str]) -> ByTaints:
         """What these nodes have free of a card. Costs a step for each of them."""
-        offers_of, used_of, group_of = self.offers.get, self.used.get, self._group_of
-        found: dict[TaintGroup, dict[int, int]] = {}
+        offers_of, used_of, taints_of = self.offers.get, self.used.get, self._taints_of
+        found: dict[Taints, dict[int, int]] = {}
         for node in nodes:
             for one, offered in offers_of(node, ()):
                 if one.name == card:
                     used = used_of(node)
                     free = offered if used is None else offered - used.get(one.resource, 0)
-                    rows = found.setdefault(group_of[node], {})
+                    rows = found.setdefault(taints_of[node], {})
                     rows[free] = rows.get(free, 0) + 1
         return found
 
@@ -158,38 +145,22 @@ class FreeCards:
                 total[free] = total.get(free, 0) + number
         return FreeOn(total, awaited)
 
-    def tolerated(self, tolerance: Tolerance) -> frozenset[TaintGroup]:
-        """The taint groups that a pod with these tolerations tolerates. Costs `comparisons`."""
-        covers = tolerance.covers
-        return frozenset(group for group in self._taint_groups.values() if covers(group.taints))
+    def tolerated(self, tolerance: Tolerance) -> frozenset[Taints]:
+        """Those taints that a pod with these tolerations tolerates. Costs `comparisons`."""
+        return frozenset(filter(tolerance.covers, self._taints))
 
     def comparisons(self, tolerance: Tolerance) -> int:
         """How many steps `tolerated` takes at most."""
-        return len(self._taint_groups) + self._number_of_taints * tolerance.most
-
-    def _join(self, taints: Taints) -> TaintGroup:
-        group = self._taint_groups.get(taints)
-        if group is None:
-            group = self._taint_groups[taints] = TaintGroup(taints)
-            self._number_of_taints += len(taints)
-        group.number += 1
-        return group
-
-    def _part(self, group: TaintGroup) -> None:
-        """The inverse of `_join`."""
-        group.number -= 1
-        if not group.number:
-            del self._taint_groups[group.taints]
-            self._number_of_taints -= len(group.taints)
+        return len(self._taints) + sum(map(len, self._taints)) * tolerance.most
 
     def _post(self, node: str, sign: int) -> None:
         used = self.used.get(node, {})
         for card, amount in self.offers.get(node, ()):
-            group, by_taints = self._group_of[node], self._rows.setdefault(card.name, {})
-            rows = by_taints.setdefault(group, Counter())
+            taints, by_taints = self._taints_of[node], self._rows.setdefault(card.name, {})
+            rows = by_taints.setdefault(taints, Counter())
             _take(rows, amount - used.get(card.resource, 0), -sign)
             if not rows:
-                del by_taints[group]
+                del by_taints[taints]
                 if not by_taints:
                     del self._rows[card.name]
 
@@ -231,7 +202,7 @@ def _largest_after(rows: Rows, awaited: Rows) -> int:
     return max(rows, default=0)
 
 
-def _take(rows: Rows, free: int, nodes: int) -> None:
-    rows[free] -= nodes
-    if not rows[free]:
-        del rows[free]
+def _take(rows: Counter[T], key: T, nodes: int) -> None:
+    rows[key] -= nodes
+    if not rows[key]:
+        del rows[key]

@@ -1,26 +1,132 @@
 """What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from ..amounts import Amounts, MutableAmounts
 from ..cards.card import Card, model_of
 from ..cards.catalog import Catalog
 from ..cards.discovery import NodeProblems, some_of
 from ..kept_objects import SizedCache
-from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from ..selectors.selector import decode
 from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
 from .node_facts import NodeFacts, label_of
-from .node_selection import NodeSelection
-from .node_totals import NodeTotals
+from .node_selection import Choice, NodeSelection
 
 _NONE: Final[Mapping[str, str]] = {}
-Choice = Mapping[str, list[str]]
-"""By card: those of the picked nodes that have it."""
-_NAMING: Final = SizedCache[bytes, bool]()
-"""Whether a selector names single nodes."""
+
+
+class _Asked(NamedTuple):
+    """What a selector asks of nodes, whichever there are."""
+
+    keys: frozenset[str]
+    """Of the labels, and of the fields, about which it says something."""
+    named: bool
+    """Whether it names single nodes."""
+
+
+_ASKED: Final = SizedCache[bytes, _Asked]()
+_KEYS: Final = SizedCache[frozenset[str], frozenset[str]]()
+"""One object for equal ones."""
+
+
+def _asked_by(selector: bytes) -> _Asked:
+    found = _ASKED.get(selector)
+    if found is None:
+        read = decode(selector)
+        keys = read.keys_of_nodes()
+        keys = _KEYS.get(keys) or _KEYS.put(keys, keys, sum(100 + len(key) for key in keys))
+        found = _Asked(keys, read.places() is not None)
+        _ASKED.put(selector, found, 2 * len(selector))
+    return found
+
+
+Offer = tuple[tuple[Card, int], ...]
+"""The counted cards of one node; zero for a card that it has and does not offer at present."""
+
+
+class NodeTotals:
+    """What nodes offer of the counted cards, in sum. Amounts are cards.
+
+    Sums follow each change at once. A change costs in proportion to the cards of one node, a
+    question to the different amounts on nodes.
+    """
+
+    def __init__(self) -> None:
+        self._by_node: dict[str, tuple[tuple[str, int, int], ...]] = {}
+        """The cards of a node, how many it offers, and the most of it that one pod may have."""
+        self._rows: dict[str, Counter[tuple[int, int]]] = {}
+        """By card and these two amounts: the number of nodes; never zero."""
+        self._before: MutableAmounts = {}
+        """Cards whose sum has changed: the sum at the last `take_totals`."""
+        self.counted_version = 0
+        """Goes up whenever `has` changes for some card."""
+
+    def put_offer(self, node: str, offer: Offer, largest: int = 0) -> None:
+        """Set what a node offers now; nothing if it is gone. `largest`: the memory of its largest
+        card, in its unit, if it shares any.
+        """
+        before = self._by_node.pop(node, ())
+        after = tuple((card.name, n, largest if card.unit else n) for card, n in offer)
+        if after:
+            self._by_node[node] = after
+        if before == after:
+            return
+        names = {name for name, *_ in (*before, *after)}
+        had = names & self._rows.keys()
+        for sign, offered in ((-1, before), (1, after)):
+            for name, amount, most in offered:
+                self._before.setdefault(name, self.total(name))
+                rows = self._rows.setdefault(name, Counter())
+                rows[amount, most] += sign
+                if not rows[amount, most]:
+                    del rows[amount, most]
+                    if not rows:
+                        del self._rows[name]
+        self.counted_version += had != names & self._rows.keys()
+
+    def most(self, card: str) -> int:
+        """The most of a card that a pod could have on one node, whatever is in use there; of card
+        memory on one card.
+        """
+        return max((most for _, most in self._rows.get(card, ())), default=0)
+
+    def take_totals(self) -> Amounts:
+        """Cards whose sum has changed since the last call, with the former sum."""
+        taken, self._before = self._before, {}
+        return {card: before for card, before in taken.items() if before != self.total(card)}
+
+    def total(self, card: str) -> int:
+        """The sum of one card in the whole cluster."""
+        rows = self._rows.get(card)
+        return sum([amount * nodes for (amount, _), nodes in rows.items()]) if rows else 0
+
+    def totals(self) -> MutableAmounts:
+        """The sum of every card that a node offers now."""
+        return {card: total for card in self._rows if (total := self.total(card))}
+
+    def has(self, card: str) -> bool:
+        """Whether some node has the card, even if none offers it at present, as while a device
+        plugin is down.
+        """
+        return card in self._rows
+
+    def nodes_with(self) -> dict[str, int]:
+        """How many nodes offer each card now.
+
+        Zero for a card that nodes show and none offers, as while a device plugin is down.
+        """
+        return {
+            card: sum(nodes for (amount, _), nodes in rows.items() if amount > 0)
+            for card, rows in self._rows.items()
+        }
+
+    def has_any(self, node: str, cards: Collection[str]) -> bool:
+        """Whether a node has one of these cards."""
+        return any(name in cards for name, *_ in self._by_node.get(node, ()))
 
 
 class NodeCache(NodeTotals):
@@ -41,12 +147,6 @@ class NodeCache(NodeTotals):
         self._unresolved: dict[str, set[str]] = {}
         self.selection = NodeSelection()
         """Which nodes pods pick, and whose picks have changed."""
-        self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
-        """The nodes that selectors pick. Cleared when a node changes."""
-        self._chosen_at = 0
-        self._picks = SizedCache[bytes, bool]()
-        """Which selectors ask for more than products. Cleared when a card is new."""
-        self._picks_at = 0
         self.free = FreeCards()
         """The cards that a pod could have at once (E7)."""
 
@@ -241,38 +341,19 @@ class NodeCache(NodeTotals):
 
         Empty if it picks no node, or asks only for products.
         """
-        return self.selection.cards_of(selector) if self.picks_by_node(selector) else ()
+        return self.choice(selector) or ()
 
     def choice(self, selector: bytes) -> Choice | None:
-        """The nodes that a pod picks by more than a product label (E7); None if it does not.
-
-        Called for pods that also have a choice of cards. Costs in proportion to the nodes with
-        cards, once for all pods with the same selector, until a node with cards changes.
-        """
-        if not self.picks_by_node(selector):
-            return None
-        if self._chosen_at != self.selection.version:
-            self._chosen.clear()
-            self._chosen_at = self.selection.version
-        found = self._chosen.get(selector)
-        if found is None:
-            found = {}
-            for node in self.selection.nodes(selector):
-                if node.card is not None:
-                    found.setdefault(node.card, []).append(node.name)
-            size = sum(100 + 8 * len(nodes) for nodes in found.values())
-            self._chosen.put(selector, found, len(selector) + size)
-        return found
+        """The nodes that a pod picks by more than a product label (E7); None if it does not."""
+        return self.selection.choice(selector) if self.picks_by_node(selector) else None
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector names single nodes and only those can meet it."""
-        if not selector:
-            return False
-        found = _NAMING.get(selector)
-        if found is None:
-            named = decode(selector).places() is not None
-            found = _NAMING.put(selector, named, len(selector))
-        return found
+        return bool(selector) and _asked_by(selector).named
+
+    def picks_by_node(self, selector: bytes) -> bool:
+        """Whether a selector requires more of nodes than the products of their cards."""
+        return bool(selector) and not _asked_by(selector).keys <= self._catalog.product_labels
 
     def register_pod(self, facts: PodFacts) -> None:
         """Index a pod whose reading depends on which nodes its selector picks."""
@@ -295,20 +376,3 @@ class NodeCache(NodeTotals):
         wanted = frozenset(cards)
         names = {node.name for node in self.selection.nodes(selector)}
         return sum(1 for name in names if not cards or self.has_any(name, wanted))
-
-    def picks_by_node(self, selector: bytes) -> bool:
-        """Whether a selector requires more of nodes than the products of their cards.
-
-        The answer is kept until another kind of card is known: most pods select nothing, or the
-        same as thousands of other pods.
-        """
-        if not selector:
-            return False
-        if self._picks_at != self._catalog.version:
-            self._picks.clear()
-            self._picks_at = self._catalog.version
-        found = self._picks.get(selector)
-        if found is None:
-            more = decode(selector).says_more_than(self._catalog.product_labels)
-            found = self._picks.put(selector, more, len(selector))
-        return found

@@ -6,15 +6,14 @@ many changes. With 5,000 nodes an answer takes half a millisecond, and up to 100
 selector that is read.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from ..cards.card import Card, Labels
 from ..kept_objects import SizedCache
 from ..limits import KIB
-from ..selectors.picking import LabelledNode, picked
-from ..selectors.selector import HOST_NAME, NODE_NAME, Place, decode
+from ..selectors.selector import HOST_NAME, NODE_NAME, LabelledNode, Place, decode, picked
 
 _STEPS_AT_EVENT: Final = 5_000
 """Nodes that one event about a node has looked at, at most, once for each requirement: 0.5 ms."""
@@ -23,6 +22,10 @@ _STEPS: Final = 50_000
 for one selector: up to 100 ms."""
 _MOVED_AT_ONCE: Final = 128
 """Pods that one call returns."""
+
+
+Choice = Mapping[str, Sequence[str]]
+"""By card: those of the picked nodes that have it."""
 
 
 class _Node(NamedTuple):
@@ -55,7 +58,7 @@ class NodeSelection:
         self._nodes: dict[str, _Node] = {}
         self._all: list[LabelledNode] | None = None
         """All of them; None: a node has changed."""
-        self._answers = SizedCache[bytes, frozenset[str]](1024 * KIB)
+        self._choices = SizedCache[bytes, Choice](8 * 1024 * KIB)
         self._queries: dict[bytes, _Query] = {}
         self._stale: dict[bytes, None] = {}
         """Queries whose answer may have changed."""
@@ -76,12 +79,18 @@ class NodeSelection:
         if before is not None:
             self._changed(name, before)
 
-    def cards_of(self, selector: bytes) -> Collection[str]:
-        """The cards of all selected nodes; empty if none is selected."""
-        found = self._answers.get(selector)
+    def choice(self, selector: bytes) -> Choice:
+        """The selected nodes that have a card. Costs in proportion to all nodes, once for all pods
+        with the same selector, until a node with cards changes.
+        """
+        found = self._choices.get(selector)
         if found is None:
-            found = frozenset(n.card for n in self.nodes(selector) if n.card is not None)
-            self._answers.put(selector, found, len(selector) + 64 * len(found))
+            by_card: dict[str, list[str]] = {}
+            for node in self.nodes(selector):
+                if node.card is not None:
+                    by_card.setdefault(node.card, []).append(node.name)
+            size = sum(100 + 8 * len(nodes) for nodes in by_card.values())
+            found = self._choices.put(selector, by_card, len(selector) + size)
         return found
 
     def nodes(self, selector: bytes) -> Sequence[LabelledNode]:
@@ -95,7 +104,7 @@ class NodeSelection:
         """A pod depends on this selector's answer from now on."""
         query = self._queries.get(selector)
         if query is None:
-            cards = frozenset(self.cards_of(selector))
+            cards = frozenset(self.choice(selector))
             query = self._queries[selector] = _Query(decode(selector).places(), cards)
         query.uids.add(uid)
 
@@ -129,7 +138,7 @@ class NodeSelection:
                 return
             at_least_one = False
             del self._stale[selector]
-            cards = frozenset(self.cards_of(selector))
+            cards = frozenset(self.choice(selector))
             if cards != query.cards:
                 query.cards = cards
                 self._moved.update(dict.fromkeys(query.uids))
@@ -149,7 +158,7 @@ class NodeSelection:
         if not any(node.cards for node in nodes if node is not None):
             return
         self.version += 1
-        self._answers.clear()
+        self._choices.clear()
         places = {(NODE_NAME, name)}
         for node in nodes:
             if node is not None:

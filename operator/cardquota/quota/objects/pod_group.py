@@ -1,13 +1,8 @@
 """Pod groups: queue, minimum and reservation."""
 
-from typing import Final
-
-from msgspec import Raw, field
-from msgspec.json import Decoder
-from msgspec.structs import asdict
+from msgspec import field
 
 from .. import vocabulary as v
-from ..limits import BODY
 from .meta import Meta, Owner, ResourceList, Wire
 
 
@@ -25,18 +20,13 @@ class GroupMeta(Meta):
     annotations: GroupAnnotations | None = None
 
 
-class PlainGroupSpec(Wire):
-    """The part of a pod group's specification that is read of a group of any size."""
+class GroupSpec(Wire):
+    """Specification of a pod group."""
 
     queue: str | None = None
     min_member: int | None = None
     min_resources: ResourceList | None = None
     priority_class_name: str | None = None
-
-
-class GroupSpec(PlainGroupSpec):
-    """Specification of a pod group."""
-
     min_task_member: dict[str, int] | None = None
 
 
@@ -72,27 +62,6 @@ class PodGroup(Wire):
     metadata: GroupMeta
     spec: GroupSpec = field(default_factory=GroupSpec)
     status: GroupStatus = field(default_factory=GroupStatus)
-
-    @staticmethod
-    def decode(encoded: bytes | Raw) -> "PodGroup":
-        """Decode a stored pod group of any size. Of one that is too long no task is read. Its
-        conditions are: one of ours that is not found would be written again and again.
-        """
-        if len(encoded) <= BODY.most:
-            return _WHOLE.decode(encoded)
-        found = _LARGE.decode(encoded)
-        spec = GroupSpec(**asdict(found.spec), min_task_member={})
-        return PodGroup(metadata=found.metadata, spec=spec, status=found.status)
-
-
-class _LargePodGroup(Wire):
-    metadata: GroupMeta
-    spec: PlainGroupSpec = field(default_factory=PlainGroupSpec)
-    status: GroupStatus = field(default_factory=GroupStatus)
-
-
-_WHOLE: Final = Decoder(PodGroup)
-_LARGE: Final = Decoder(_LargePodGroup)
 
 
 class WrittenGroupMeta(GroupMeta):

@@ -80,26 +80,19 @@ class Workload(Wire):
         """Decode a stored workload of any size. One that is too long becomes a `LargeWorkload`."""
         if len(encoded) <= BODY.most:
             return _WHOLE.decode(encoded)
-        found = _WITHOUT_TEMPLATE.decode(encoded)
-        spec = WorkloadSpec(replicas=found.spec.replicas)
-        return LargeWorkload(metadata=found.metadata, spec=spec)
+        return LargeWorkload(metadata=_ONLY_META.decode(encoded).metadata)
 
 
 class LargeWorkload(Workload):
-    """A longer workload than is read. Its template is not known."""
+    """A longer workload than is read. Only who it is is known."""
 
 
-class _Wanted(Wire):
-    replicas: int | None = None
-
-
-class _WithoutTemplate(Wire):
+class _OnlyMeta(Wire):
     metadata: WorkloadMeta
-    spec: _Wanted = field(default_factory=_Wanted)
 
 
 _WHOLE: Final = Decoder(Workload)
-_WITHOUT_TEMPLATE: Final = Decoder(_WithoutTemplate)
+_ONLY_META: Final = Decoder(_OnlyMeta)
 
 
 class WrittenTask(Wire):

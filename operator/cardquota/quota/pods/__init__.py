@@ -4,15 +4,13 @@ In: a pod from the API server. Out: `PodFacts` (read once, bounded), `PodRequest
 use and how many, for a given quota), `PodRecord` (what the ledger holds of it).
 """
 
-from .live_holdings import REPLICA_SET, UpdatePart
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, State
 from .pod_record import ChargeState, PodRecord, SortKey
-from .pod_request import InvalidRequest, PodRequest, invalid_request
+from .pod_request import InvalidRequest, PodRequest, Reading, read
 from .pod_total import PodTotals, oversized_totals, pod_totals
-from .pods_by_controller import WorkloadUsage
-from .queue_users import HeldCards
-from .reading import Reading, Readings, read
+from .queue_pods import REPLICA_SET, HeldCards, UpdatePart, WorkloadUsage
+from .reading import Readings
 from .workload_cache import WorkloadCache
 from .workload_facts import WorkloadFacts, pod_of
 
@@ -34,7 +32,6 @@ __all__ = [
     "WorkloadCache",
     "WorkloadFacts",
     "WorkloadUsage",
-    "invalid_request",
     "oversized_totals",
     "pod_of",
     "pod_totals",

@@ -5,7 +5,6 @@ names, and those that a pod asks for as resources which a DeviceClass provides. 
 template, says of which DeviceClass it is; some have no cards, such as channels between nodes.
 """
 
-from collections import Counter
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
@@ -22,27 +21,20 @@ class DeviceClasses:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         """By class."""
-        self._classes: Counter[str] = Counter()
-        """By resource name: how many classes have it."""
+        self._given: frozenset[str] = frozenset()
 
     def see(self, name: str, resource: str) -> None:
-        """A class was added or changed. `resource` is empty if it has no additional name."""
-        self.drop(name)
-        if resource:
-            self._names[name] = resource
-            self._classes[resource] += 1
-
-    def drop(self, name: str) -> None:
-        """A class is gone."""
-        resource = self._names.pop(name, None)
-        if resource is not None:
-            self._classes[resource] -= 1
-            if not self._classes[resource]:
-                del self._classes[resource]
+        """A class was added or changed, or is gone. `resource` is empty if it has no additional
+        name.
+        """
+        self._names[name] = resource
+        if not resource:
+            del self._names[name]
+        self._given = frozenset(self._names.values())
 
     def gives(self, resource: str) -> bool:
         """Whether a class has this additional resource name."""
-        return resource in self._classes
+        return resource in self._given
 
     def __bool__(self) -> bool:
         return bool(self._names)

@@ -46,22 +46,26 @@ class PodDefaults:
     """The LimitRanges with defaults and the RuntimeClasses with overhead that have been seen."""
 
     def __init__(self) -> None:
-        self._ranges: dict[str, tuple[tuple[str, _Defaults], ...]] = {}
-        """By namespace: names and defaults, sorted by name."""
+        self._ranges: dict[str, dict[str, _Defaults]] = {}
+        """By namespace and name."""
         self._overheads: dict[str, _Items] = {}
         """By RuntimeClass."""
 
     def limit_range_seen(self, found: LimitRange) -> None:
         """A LimitRange was added or changed."""
         meta, defaults = found.metadata, _defaults_of(found.spec.limits or ())
-        others = self._others(meta.namespace, meta.name)
-        if any(defaults) and len(others) < _MOST_IN_NAMESPACE:
-            others = (*others, (meta.name, _one(defaults)))
-        self._put(meta.namespace, others)
+        self.limit_range_gone(meta.namespace, meta.name)
+        if any(defaults):
+            there = self._ranges.setdefault(intern(meta.namespace), {})
+            if len(there) < _MOST_IN_NAMESPACE:
+                there[meta.name] = _one(defaults)
 
     def limit_range_gone(self, namespace: str, name: str) -> None:
         """A LimitRange was deleted."""
-        self._put(namespace, self._others(namespace, name))
+        there = self._ranges.get(namespace, {})
+        there.pop(name, None)
+        if not there:
+            self._ranges.pop(namespace, None)
 
     def runtime_class_seen(self, found: RuntimeClass) -> None:
         """A RuntimeClass was added or changed."""
@@ -92,7 +96,7 @@ class PodDefaults:
         # The pod level is completed first, so that no container default changes it.
         level = _pod_level(spec)
         limits, requests = dict[str, Quantity](), dict[str, Quantity]()
-        for _, defaults in ranges:
+        for _, defaults in sorted(ranges.items()):
             limits = {**dict(defaults.limits), **limits}
             requests = {**dict(defaults.requests), **requests}
 
@@ -105,15 +109,6 @@ class PodDefaults:
             init_containers=filled(spec.init_containers),
             resources=level,
         )
-
-    def _others(self, namespace: str, name: str) -> tuple[tuple[str, _Defaults], ...]:
-        return tuple(one for one in self._ranges.get(namespace, ()) if one[0] != name)
-
-    def _put(self, namespace: str, ranges: tuple[tuple[str, _Defaults], ...]) -> None:
-        if ranges:
-            self._ranges[intern(namespace)] = tuple(sorted(ranges, key=lambda one: one[0]))
-        else:
-            self._ranges.pop(namespace, None)
 
 
 def _defaults_of(items: Iterable[LimitRangeItem]) -> _Defaults:

@@ -189,8 +189,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
     beyond = excess(pod, waits=state < _BOUND)
     on_node: PodTotals | None = None
-    queue, problem = _own_queue(notes)
-    problem = problem or card_problem(notes)
+    own_queue, problem = _own_queue(notes), _disagreements(notes)
     try:
         totals = pod_totals if beyond is None else oversized_totals
         held = with_status(spec, pod.status, asked=True) if node else spec
@@ -222,10 +221,10 @@ def pod_facts(pod: Pod) -> PodFacts:
         state=state,
         terminating=meta.deletion_timestamp is not None,
         node=intern(node),
-        card_text=card_text(notes) if beyond is None else None,
-        own_queue=intern(kept_name(queue)),
-        group=_group(namespace, group) if group else "",
-        task=_task(notes.task) if group and notes.task and beyond is None else "",
+        card_text=_card_text(notes) if beyond is None else None,
+        own_queue=intern(kept_name(own_queue)),
+        group=_kept(f"{namespace}/{kept_name(group)}") if group else "",
+        task=_kept(kept_name(notes.task)) if group and notes.task and beyond is None else "",
         devices=devices,
         cpu=cpu,
         memory=memory,
@@ -241,9 +240,14 @@ def pod_facts(pod: Pod) -> PodFacts:
         ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=_stamp(notes) if labelled and state is not _GATED else None,
-        admitted_in_audit=labelled and notes.term is not None and _carries_no_decision(notes),
+        admitted_in_audit=(
+            labelled
+            and notes.term is not None
+            and notes.allocated is None
+            and notes.bound is None  # else we have bound it
+        ),
         labelled=labelled,
-        forged=not labelled and _bears_a_charge(notes),
+        forged=not (labelled or (notes.allocated is None and notes.charged_queue is None)),
         fixed_queue=_fixed_queue(notes) if labelled and state is not _GATED else None,
         scheduled=scheduled,
         on_its_node=bool(scheduled) or started,
@@ -315,11 +319,6 @@ def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
     )
 
 
-def _carries_no_decision(notes: PodAnnotations) -> bool:
-    """Whether our term on a pod says neither what it was let through for nor that we bound it."""
-    return notes.allocated is None and notes.bound is None
-
-
 def _fixed_queue(notes: PodAnnotations) -> str | None:
     """The queue that we have written on a pod whose gate we did not open."""
     queue = notes.charged_queue
@@ -328,16 +327,20 @@ def _fixed_queue(notes: PodAnnotations) -> str | None:
     return intern(queue) if len(queue) <= LONGEST_OBJECT_NAME else None
 
 
-def _bears_a_charge(notes: PodAnnotations) -> bool:
-    return not (notes.allocated is None and notes.charged_queue is None)
+def _own_queue(notes: PodAnnotations) -> str:
+    """The queue that a pod names itself; Volcano's Jobs use their own key."""
+    return (notes.queue or "").strip() or (notes.queue_volcano_job or "").strip()
 
 
-def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
-    """The queue that a pod names itself (Volcano's Jobs use their own key), and what is wrong."""
+def _disagreements(notes: PodAnnotations) -> str:
+    """What two annotations say differently that mean the same; empty if none do."""
     one, other = (notes.queue or "").strip(), (notes.queue_volcano_job or "").strip()
     if one and other and one != other:
-        return one, request_messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
-    return one or other, ""
+        return request_messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
+    name, alias = notes.card_name, notes.card_alias
+    if name is None or alias is None or name == alias:
+        return ""
+    return request_messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
 
 
 def _controller(owners: tuple[Owner, ...]) -> tuple[str, str, bool]:
@@ -360,14 +363,8 @@ def _workload(meta: PodMeta, controller: str, controller_name: str) -> str:
     return controller_name
 
 
-def _group(namespace: str, name: str) -> str:
-    key = f"{namespace}/{kept_name(name)}"
-    return _shared(key, len(key))
-
-
-def _task(name: str) -> str:
-    kept = kept_name(name)
-    return _shared(kept, len(kept))
+def _kept(text: str) -> str:
+    return _shared(text, len(text))
 
 
 def _selector(spec: PodSpec) -> bytes:
@@ -397,27 +394,15 @@ def _scheduled(pod: Pod) -> str:
     return ""
 
 
-def card_text(notes: PodAnnotations) -> str | None:
+def _card_text(notes: PodAnnotations) -> str | None:
     """The card text of a pod, under either key."""
     text = notes.card_name if notes.card_name is not None else notes.card_alias
     return None if text is None else intern(text)
 
 
-def card_problem(notes: PodAnnotations) -> str:
-    """The conflict between the two annotations; empty if there is none."""
-    if not _disagree(notes):
-        return ""
-    name, alias = notes.card_name or "", notes.card_alias or ""
-    return request_messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
-
-
 def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
     """A warning if the alias is set and does not conflict with the annotation."""
-    if notes is None or notes.card_alias is None or _disagree(notes):
+    if notes is None or notes.card_alias is None:
         return ()
-    return (request_messages.alias_used(),)
-
-
-def _disagree(notes: PodAnnotations) -> bool:
-    name, alias = notes.card_name, notes.card_alias
-    return name is not None and alias is not None and name != alias
+    agrees = notes.card_name in (None, notes.card_alias)
+    return (request_messages.alias_used(),) if agrees else ()

@@ -1,8 +1,7 @@
 """What a pod asks for, given its annotations and the known cards (P2-P5).
 
-`read_request` returns the cards that could serve the pod. `invalid_request` returns what is wrong
-with the request itself, regardless of room. Both are pure functions of the pod, its queue's quota,
-the known cards and the nodes.
+`read` returns the cards that could serve the pod, and what is wrong with the request itself,
+regardless of room: a pure function of the pod, its queue's quota, the known cards and the nodes.
 """
 
 from collections.abc import Collection
@@ -104,16 +103,40 @@ class InvalidRequest:
     text: str
 
 
-def read_request(
-    facts: PodFacts, quota: Amounts, known: Knowledge, *, exempt_cpu_memory: bool = False
-) -> PodRequest:
-    """The request of an unbound pod. Never raises."""
+class Reading(NamedTuple):
+    """A pod's request for one queue's quota and the known cards and nodes."""
+
+    request: PodRequest
+    invalid_request: InvalidRequest | None
+    """What is wrong with the request itself, regardless of room."""
+    elsewhere: tuple[str, ...] | None
+    """The cards it asks for, if the nodes that it names have none of them; else None."""
+    lacks_node: bool
+    """Whether none of the nodes that it names has a card for it, so far."""
+
+
+def read(facts: PodFacts, quota: Amounts, known: Knowledge, *, exempt_cpu_memory: bool) -> Reading:
+    """What an unbound pod asks for. Never raises."""
     devices = card_devices(facts, known)
     resource, amount = devices[0] if len(devices) == 1 else ("", 0)
-    cards = _cards(facts, resource, quota, known).usable if resource else ()
+    cards = _cards(facts, resource, quota, known) if resource else _Cards(())
     free = exempt_cpu_memory and amount > 0
-    return PodRequest(
-        cards, resource, amount, 0 if free else facts.cpu, 0 if free else facts.memory
+    cpu, memory = (0, 0) if free else (facts.cpu, facts.memory)
+    without = amount > 0 and not cards.usable
+    named = without and known.nodes.named_by(facts.selector)
+    elsewhere = (cards.unclear or None) if without else None
+    if named and elsewhere is None:
+        elsewhere = _left_elsewhere(facts, resource, quota, known)
+    lacks_node = named and elsewhere is not None and not facts.problem
+    if lacks_node and facts.card_text is not None:
+        # What is wrong whatever the nodes are, such as an unknown card, does not count here.
+        names = read_alternatives(facts.card_text)
+        lacks_node = all(_unfit(name, resource, {}, known) is None for name in names)
+    return Reading(
+        PodRequest(cards.usable, resource, amount, cpu, memory),
+        _invalid_request(facts, devices, cards, quota, known),
+        elsewhere,
+        lacks_node,
     )
 
 
@@ -271,72 +294,64 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Amounts) -> li
     return sorted(cards, key=place)
 
 
-def named_elsewhere(
-    facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
+def _left_elsewhere(
+    facts: PodFacts, resource: str, quota: Amounts, known: Knowledge
 ) -> tuple[str, ...] | None:
-    """The cards that a pod asks for, if it can use none of them so far: nothing decides between
-    them, or the nodes that it names have none of them. Else None.
-
-    In the latter case these are the cards that it names, or else those of the quota, most first, as
-    far as its selector leaves them by the labels of the cards alone; empty if that is none.
+    """The cards that a pod asks for which names nodes that have none of them: those that it names,
+    or else those of the quota, most first, as far as its selector leaves them by the labels of the
+    cards alone; empty if that is none.
     """
-    if request.cards or request.amount <= 0:
-        return None
-    unclear = _cards(facts, request.resource, quota, known).unclear
-    if unclear or not known.nodes.named_by(facts.selector):
-        return unclear or None
     if facts.card_text is not None:
-        return _allowed(facts.card_text, request.resource, facts.selector, known) or None
+        return _allowed(facts.card_text, resource, facts.selector, known) or None
     selector = decode(facts.selector)
-    cards = [c for c in _cards_behind(request.resource, quota, known) if quota.get(c.name)]
+    cards = [c for c in _cards_behind(resource, quota, known) if quota.get(c.name)]
     rows = [(-quota[card.name], card.name) for card in selector.allowed(cards)]
     return tuple(name for _, name in sorted(rows))
 
 
-def lacks_node(
-    facts: PodFacts, request: PodRequest, elsewhere: tuple[str, ...] | None, known: Knowledge
-) -> bool:
-    """Whether none of the nodes that the pod names has a card for it, so far.
-
-    `elsewhere`: the result of `named_elsewhere`. Faults that do not depend on the nodes, such as an
-    unknown card, do not count here.
-    """
-    if elsewhere is None or not known.nodes.named_by(facts.selector):
-        return False
-    names = read_alternatives(facts.card_text) if facts.card_text is not None else ()
-    return all(_unfit(name, request.resource, {}, known) is None for name in names)
-
-
-def invalid_request(
-    facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
+def _invalid_request(
+    facts: PodFacts,
+    devices: list[tuple[str, int]],
+    cards: _Cards,
+    quota: Amounts,
+    known: Knowledge,
 ) -> InvalidRequest | None:
     """What is wrong with the request itself, or None (P2-P5)."""
     if facts.problem:
         said = facts.problem if facts.oversized else request_messages.unreadable(facts.problem)
         return _invalid(said)
-    devices = card_devices(facts, known)
     differ = _resources_differ(facts.card_text, known) if devices else ""
     if differ:
         return _invalid(differ)
     if len(devices) > 1:
         return _invalid(request_messages.several_resources([resource for resource, _ in devices]))
-    if facts.card_text is None:
-        return _without_card(facts, request, quota, known) if devices else None
-    try:
-        names = read_alternatives(facts.card_text)
-    except CardNameError as error:
-        return _invalid(request_messages.card_unreadable(str(error)))
-    asks_memory = memory_of(facts.devices) > 0
-    if asks_memory and not all(map(is_memory, names)):
-        return _invalid(request_messages.memory_by_product(names))
+    resource, names = devices[0][0] if devices else "", tuple[str, ...]()
+    if facts.card_text is not None:
+        try:
+            names = read_alternatives(facts.card_text)
+        except CardNameError as error:
+            return _invalid(request_messages.card_unreadable(str(error)))
+        asks_memory = memory_of(facts.devices) > 0
+        if asks_memory and not all(map(is_memory, names)):
+            return _invalid(request_messages.memory_by_product(names))
+        if not devices and not asks_memory:
+            return _invalid(request_messages.no_card_asked(facts.card_text))
     if not devices:
-        # Without a row for any, card memory is not limited (B10).
-        return None if asks_memory else _invalid(request_messages.no_card_asked(facts.card_text))
-    for name in names:
-        wrong = _unfit(name, request.resource, quota, known)
-        if wrong is not None:
-            return wrong
-    return _without_card(facts, request, quota, known)
+        return None  # without a row for any, card memory is not limited (B10)
+    wrong = next(filter(None, (_unfit(name, resource, quota, known) for name in names)), None)
+    if wrong is not None or cards.usable:
+        return wrong
+    if cards.unclear:
+        return InvalidRequest(Reason.CARD_UNCLEAR, request_messages.card_unclear(cards.unclear))
+    if names:
+        keys = {key for name in names for key in _as_shown(name, resource, known).keys}
+        asked = requirements(decode(facts.selector), keys)
+        return _invalid(request_messages.selector_excludes(asked, names))
+    rows, has = sorted(quota), known.nodes.has
+    offered = [card for card in rows if has(card)]
+    others = [card for card in rows if not has(card)]
+    text = shortfall_messages.no_card_left(resource, offered, others)
+    return InvalidRequest(Reason.CARD_NOT_IN_QUOTA, text)
 
 
 def _resources_differ(text: str | None, known: Knowledge) -> str:
@@ -352,23 +367,6 @@ def _resources_differ(text: str | None, known: Knowledge) -> str:
     if len(set(resources.values())) < 2:
         return ""
     return request_messages.resources_differ(resources)
-
-
-def _without_card(
-    facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
-) -> InvalidRequest | None:
-    if request.cards:
-        return None
-    unclear = _cards(facts, request.resource, quota, known).unclear
-    if unclear:
-        return InvalidRequest(Reason.CARD_UNCLEAR, request_messages.card_unclear(unclear))
-    if facts.card_text is not None:
-        return _excluded(facts, request.resource, read_alternatives(facts.card_text), known)
-    rows, has = sorted(quota), known.nodes.has
-    offered = [card for card in rows if has(card)]
-    others = [card for card in rows if not has(card)]
-    text = shortfall_messages.no_card_left(request.resource, offered, others)
-    return InvalidRequest(Reason.CARD_NOT_IN_QUOTA, text)
 
 
 def _unfit(name: str, resource: str, quota: Amounts, known: Knowledge) -> InvalidRequest | None:
@@ -392,14 +390,6 @@ def _unfit(name: str, resource: str, quota: Amounts, known: Knowledge) -> Invali
         if counts_form(resource, name)
         else _invalid(request_messages.other_form(name, resource))
     )
-
-
-def _excluded(
-    facts: PodFacts, resource: str, names: tuple[str, ...], known: Knowledge
-) -> InvalidRequest:
-    selector = decode(facts.selector)
-    keys = {key for name in names for key in _as_shown(name, resource, known).keys}
-    return _invalid(request_messages.selector_excludes(requirements(selector, keys), names))
 
 
 def _invalid(text: str) -> InvalidRequest:

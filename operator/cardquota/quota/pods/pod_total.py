@@ -11,7 +11,7 @@ is added up in thousandths of a byte and then rounded up, as the scheduler does.
 
 Costs in proportion to the text, each entry once.
 
-What a pod that is being resized still holds, only its status says: see `resized`.
+What a pod that is being resized still holds, only its status says: see `with_status`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -190,56 +190,40 @@ def oversized_totals(spec: PodSpec) -> PodTotals:
     Devices are read of all containers, but no more entries than a node has devices: each entry
     above zero takes one, so a pod with more can run nowhere. Raises QuantityError.
     """
-    cut = _Cut()
-    found = pod_totals(
-        PodSpec(
-            containers=cut.containers(spec.containers or ()),
-            init_containers=cut.containers(spec.init_containers or ()),
-            overhead=cut.amounts(spec.overhead),
-            resources=cut.resources(spec.resources),
-        )
-    )
-    return found._replace(devices=found.devices[: RESOURCES.most])
+    containers, entries = _MOST_CONTAINERS, _MOST_DEVICES
 
+    def cut(found: ResourceList | None) -> ResourceList:
+        """Cpu and memory of the first containers, and devices up to their bound."""
+        nonlocal entries
+        amounts = found or _NOTHING
+        compute = COMPUTE_RESOURCES if containers > 0 else ()
+        devices = (one for one in amounts.items() if "/" in one[0] and one[1] not in ("0", 0))
+        kept = dict(islice(devices, entries))
+        entries -= len(kept)
+        return kept | {name: amounts[name] for name in compute if name in amounts}
 
-class _Cut:
-    """Cuts off what may not be read, container by container."""
-
-    def __init__(self) -> None:
-        self._containers = _MOST_CONTAINERS
-        self._devices = _MOST_DEVICES
-
-    def containers(self, found: Iterable[Container]) -> tuple[Container, ...]:
-        """The containers that ask for something that is read."""
-        kept = []
-        for one in found:
-            if self._containers <= 0 and self._devices <= 0:
-                break
-            resources = self.resources(one.resources)
-            if resources is not None:
-                kept.append(Container(resources=resources, restart_policy=one.restart_policy))
-        return tuple(kept)
-
-    def resources(self, found: Resources | None) -> Resources | None:
-        """None if nothing is left."""
+    def left(found: Resources | None) -> Resources | None:
+        """None if nothing is."""
+        nonlocal containers
         if found is None or not (found.limits or found.requests):
             return None
-        self._containers -= 1
-        limits, requests = self.amounts(found.limits), self.amounts(found.requests)
-        return Resources(limits=limits, requests=requests) if limits or requests else None
+        resources = Resources(limits=cut(found.limits), requests=cut(found.requests))
+        containers -= 1
+        return resources if resources.limits or resources.requests else None
 
-    def amounts(self, found: ResourceList | None) -> ResourceList:
-        """Cpu and memory of the first containers, and devices up to their bound."""
-        if not found:
-            return {}
-        kept: ResourceList = {}
-        if self._containers >= 0:
-            kept.update((name, found[name]) for name in COMPUTE_RESOURCES if name in found)
-        devices = (one for one in found.items() if "/" in one[0] and one[1] not in ("0", 0))
-        read = list(islice(devices, self._devices))
-        kept.update(read)
-        self._devices -= len(read)
-        return kept
+    def all_of(found: Iterable[Container] | None) -> tuple[Container, ...]:
+        kept = ((left(one.resources), one.restart_policy) for one in found or ())
+        return tuple(Container(resources=r, restart_policy=policy) for r, policy in kept if r)
+
+    totals = pod_totals(
+        PodSpec(
+            containers=all_of(spec.containers),
+            init_containers=all_of(spec.init_containers),
+            overhead=cut(spec.overhead),
+            resources=left(spec.resources),
+        )
+    )
+    return totals._replace(devices=totals.devices[: RESOURCES.most])
 
 
 _READ: Final = {CPU: milli, MEMORY: milli_bytes}

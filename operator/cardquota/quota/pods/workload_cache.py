@@ -22,16 +22,16 @@ _WORKLOAD: Final = 800
 """Bytes of a workload besides its template."""
 _NOBODY: Final[dict[str, None]] = {}
 
-
 Wishes = Callable[[WorkloadFacts], None]
-"""Called with a workload that wants another number of pods than before, or is new or gone."""
 
 
 class WorkloadCache:
     """Workloads by uid, name and owner. An event costs nothing that grows with their number."""
 
-    def __init__(self, kept: KeptObjects) -> None:
-        """`kept`: how much is kept of workloads."""
+    def __init__(self, kept: KeptObjects, wishes: Wishes = lambda _: None) -> None:
+        """`kept`: how much is kept of workloads. `wishes`: called whenever a workload is seen to
+        want another number of pods, is new or gone. It must be quick.
+        """
         self._found: dict[str, WorkloadFacts] = {}
         """By uid."""
         self._names: dict[str, dict[tuple[str, str], str]] = {}
@@ -43,18 +43,12 @@ class WorkloadCache:
         self._news: dict[str, None] = {}
         """Uids of those that came to these, changed, or left them."""
         self.kept = kept
-        self._wishes: list[Wishes] = []
+        self._wishes = wishes
         self._asked = False
         """Whether somebody asks for news."""
 
     def __len__(self) -> int:
         return len(self._found)
-
-    def listen_to_wishes(self, wishes: Wishes) -> None:
-        """Call `wishes` whenever a workload is seen to want another number of pods, is new or gone,
-        or the Deployment of a ReplicaSet wants another number. It must be quick.
-        """
-        self._wishes.append(wishes)
 
     def see(self, facts: WorkloadFacts) -> None:
         """A workload was added or changed. Not kept if too many are."""
@@ -83,8 +77,7 @@ class WorkloadCache:
             self._tell_wishes(facts)
 
     def _tell_wishes(self, facts: WorkloadFacts) -> None:
-        for wishes in self._wishes:
-            wishes(facts)
+        self._wishes(facts)
         for one in self.owned_by(facts.uid, facts.namespace):
             if one.uid in self._refused:
                 self._note(one.uid)  # it may borrow now (R6)

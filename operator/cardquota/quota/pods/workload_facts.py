@@ -50,7 +50,7 @@ def pod_of_template(
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(PodTemplate)
 _SHARED: Final = SizedCache[bytes, bytes](4 * 1024 * 1024)
-"""One text for equal templates: the ReplicaSets of a Deployment differ in what is not read."""
+"""One text for equal templates: the Jobs of a CronJob differ in what is not read."""
 _REPLICA_SET: Final = "ReplicaSet"
 _JOB: Final = "Job"
 _LONGEST_NUMBER: Final = 10
@@ -99,11 +99,13 @@ def workload_facts(
     kind: str, found: Workload, defaults: PodDefaults | None = None
 ) -> WorkloadFacts | None:
     """Read a workload. None: its pods would not concern us, or nobody asks of it: a former
-    ReplicaSet of a Deployment, a Job that is over, what is being deleted. `defaults`: what the API
-    server adds to its pods; a LimitRange alone may give them cards.
+    ReplicaSet of a Deployment, a Job that is over, what is being deleted; or it is too large (P8).
+    `defaults`: what the API server adds to its pods; a LimitRange alone may give them cards.
 
     Raises ValueError for a template that cannot be read.
     """
+    if isinstance(found, LargeWorkload):
+        return None
     meta, template, owner = found.metadata, found.spec.template, _controller(found)
     numbers = _NUMBERS[kind](found)
     former = owner is not None and owner.kind == "Deployment" and not numbers.wanted
@@ -111,11 +113,7 @@ def workload_facts(
         return None
     if meta.deletion_timestamp is not None:
         return None
-    if isinstance(found, LargeWorkload):
-        text = b""
-    elif pod_of_template(template, meta.namespace, "", defaults).concerns_us:
-        text = _kept(template)
-    else:
+    if not pod_of_template(template, meta.namespace, "", defaults).concerns_us:
         return None
     return WorkloadFacts(
         kind=intern(kind),
@@ -130,7 +128,7 @@ def workload_facts(
         present=numbers.present,
         refused=numbers.refused,
         certain=numbers.certain,
-        template=text,
+        template=_kept(template),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..cards.memory_node import MemoryNode
+from ..cards.card_memory import MemoryNode
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import memory_of
 from ..steps import Steps

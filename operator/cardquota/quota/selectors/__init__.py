@@ -5,8 +5,16 @@ be narrowed to some of them, `Tolerations`, and which of many nodes a selector p
 """
 
 from .card_requirement import CardRequirement, bound_of, compares, whole_number
-from .picking import LabelledNode, picked
-from .selector import HOST_NAME, NODE_NAME, Selector, decode, encode, memory_asked_for
+from .selector import (
+    HOST_NAME,
+    NODE_NAME,
+    LabelledNode,
+    Selector,
+    decode,
+    encode,
+    memory_asked_for,
+    picked,
+)
 from .taints import PodToleration, Tolerance, taints_of, tolerates, tolerations_of
 
 __all__ = [

@@ -1,11 +1,13 @@
 """What a pod's node selector and required node affinity say about cards (P3, P5).
 
 For a card, only the card's labels are checked; of every other label we assume that some node fits.
-Which existing nodes it picks says `picking`. When the gate opens, affinity may only
-become narrower, never wider: Kubernetes allows nothing else.
+Which existing nodes it picks says `picked`, by the scheduler's own rule. When the gate opens,
+affinity may only become narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -14,7 +16,7 @@ from ..cards.card import Card, MemoryLabel, MemoryUnit
 from ..objects.node import Expression, Term
 from ..objects.pod import PodSpec
 from ..words import first_of, listed, show
-from .card_requirement import CardRequirement
+from .card_requirement import CardRequirement, bound_of, whole_number
 
 
 def memory_asked_for(memories: Sequence[MemoryLabel | None]) -> tuple[Expression, ...]:
@@ -80,11 +82,10 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
             left = CardRequirement(key, NODE_SELECTOR_IN, (value,)).allowed(left)
         return left if self.terms is None else _allowed_by_one(self.terms, left)
 
-    def says_more_than(self, keys: Collection[str]) -> bool:
-        """Whether it requires anything of nodes beyond these labels (those that show cards)."""
-        if any(term.match_fields for term in self.terms or ()):
-            return True
-        return any(key not in keys and key not in _OS for key in self.keys())
+    def keys_of_nodes(self) -> frozenset[str]:
+        """What of nodes it reads: labels, but that of the operating system, and fields."""
+        fields = (field.key for term in self.terms or () for field in term.match_fields or ())
+        return (self.keys() - _OS).union(fields)
 
     def places(self) -> frozenset[Place] | None:
         """Names of nodes; a selected node must have one of them. None: it names no nodes."""
@@ -139,7 +140,7 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
                 + tuple(e for e in added if e not in (term.match_expressions or ())),
                 match_fields=term.match_fields,
             )
-            if term.match_expressions or term.match_fields
+            if not _is_empty(term)
             else term
             for term in self.terms
         )
@@ -167,7 +168,7 @@ def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
 
 def _places(term: Term) -> frozenset[Place] | None:
     """The single nodes that a term names. An empty term selects nothing, so it names none."""
-    if not term.match_expressions and not term.match_fields:
+    if _is_empty(term):
         return frozenset()
     for expressions, key in ((term.match_fields, NODE_NAME), (term.match_expressions, HOST_NAME)):
         for expression in expressions or ():
@@ -180,7 +181,7 @@ def _allowed_by_one(terms: Iterable[Term], cards: list[Card]) -> list[Card]:
     """The cards that at least one of these terms allows. An empty term allows none."""
     found: set[str] = set()
     for term in terms:
-        if not term.match_expressions and not term.match_fields:
+        if _is_empty(term):
             continue
         left = [card for card in cards if card.name not in found]
         for one in term.match_expressions or ():
@@ -248,3 +249,77 @@ def _requirement(expression: Expression) -> str:
 
 def _among(key: str, values: tuple[str, ...]) -> str:
     return f"{show(key)} {listed(values, ' or ')}"
+
+
+_number = lru_cache(maxsize=8_192)(whole_number)  # of labels, which have at most 63 characters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledNode:
+    """A node as selectors see it, and a card on it."""
+
+    name: str
+    labels: Mapping[str, str]
+    card: str | None = None
+
+
+def picked(selector: Selector, nodes: Sequence[LabelledNode]) -> Sequence[LabelledNode]:
+    """Those of the nodes that the selector picks: its labels, and one of its terms. Costs about
+    0.1 microseconds for each node and requirement.
+    """
+    for key, value in selector.labels:
+        nodes = [node for node in nodes if node.labels.get(key) == value]
+    if selector.terms is None:
+        return nodes
+    found: dict[LabelledNode, None] = {}
+    for term in selector.terms:
+        found.update(dict.fromkeys(_meeting(term, nodes)))
+        nodes = [node for node in nodes if node not in found]
+    return list(found)
+
+
+def _meeting(term: Term, nodes: Sequence[LabelledNode]) -> list[LabelledNode]:
+    """An empty term picks no node."""
+    if _is_empty(term):
+        return []
+    asked = [(node, node.labels) for node in nodes]
+    for one in term.match_expressions or ():
+        asked = _fitting(one, asked)
+    if term.match_fields:
+        asked = [(node, {NODE_NAME: node.name}) for node, _ in asked]
+    for one in term.match_fields or ():
+        asked = _fitting(one, asked)
+    return [node for node, _ in asked]
+
+
+_Asked = list[tuple[LabelledNode, Mapping[str, str]]]
+"""Nodes, with what they show under keys."""
+
+
+def _fitting(expression: Expression, nodes: _Asked) -> _Asked:
+    key, values = expression.key, frozenset(expression.values or ())
+    match expression.operator:
+        case "In":
+            return [node for node in nodes if node[1].get(key) in values]
+        case "NotIn":
+            return [node for node in nodes if node[1].get(key) not in values]
+        case "Exists":
+            return [node for node in nodes if key in node[1]]
+        case "DoesNotExist":
+            return [node for node in nodes if key not in node[1]]
+        case "Gt" | "Lt":
+            return _compared(expression, nodes)
+        case _:
+            return nodes  # an operator of a later Kubernetes: the scheduler decides
+
+
+def _compared(expression: Expression, nodes: _Asked) -> _Asked:
+    """Both must be whole numbers of 64 bits; anything else compares as false."""
+    key, bound = expression.key, bound_of(expression.values)
+    if bound is None:
+        return []
+    shown = {value for _, labels in nodes if (value := labels.get(key)) is not None}
+    numbers = [(text, number) for text in shown if (number := _number(text)) is not None]
+    above = expression.operator == "Gt"
+    fit = {text for text, number in numbers if (number > bound if above else number < bound)}
+    return [node for node in nodes if node[1].get(key) in fit]

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from cardquota.install import documents, render_policies
-from cardquota.install.generate import COMPONENT
 from cardquota.quota import CARD_NAME, GATE, IS_MANAGED, MANAGED, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
+from cardquota_dev.generate import COMPONENT
 from cardquota_dev.testing import eventually
 from integration.asking import ApiReply, ask
 from integration.foreign_webhook import foreign_webhook

@@ -11,8 +11,9 @@ from cardquota.cli.check import (
     differences,
     lasting_differences,
 )
-from cardquota.cli.check.cards_sections import nodes_section, queues_section
+from cardquota.cli.check.cluster_sections import nodes_section, queues_section
 from cardquota.cli.check.usage_sections import drift_section, past_section
+from cardquota.cli.reading import ClusterError
 from cardquota.quota import vocabulary as v
 
 ONE_NODE = a_node("n").with_cards(H200, 8)
@@ -68,7 +69,7 @@ def test_a_key_that_means_nothing() -> None:
 
 def test_without_all_nodes_nothing_is_said_of_what_they_have() -> None:
     read = CheckedCluster(a_ledger(a_queue("q").with_quota({H200: 1}).limited_to(cpu="x")))
-    read.unread["nodes"] = "403 Forbidden: no"
+    read.unread["nodes"] = ClusterError("no")
     lacking = queues_section(read)
     assert [one.reason for one in lacking.findings] == ["LimitUnreadable"]
     assert not lacking.complete
@@ -97,7 +98,7 @@ def test_a_card_in_no_vendor_row() -> None:
 
 def test_nodes_that_may_not_be_listed() -> None:
     read = CheckedCluster(a_ledger())
-    read.unread["nodes"] = "403 Forbidden: no"
+    read.unread["nodes"] = ClusterError("no")
     section = nodes_section(read)
     assert not section.complete
     assert section.notes == ["nodes are not all known: cards that are not counted may be missed"]
@@ -131,21 +132,21 @@ def test_by_queue_how_many_and_what_they_hold() -> None:
 
 
 def test_in_a_namespace_only_its_pods() -> None:
-    (one,) = past_section(CheckedCluster(LEDGER, "other")).findings
+    (one,) = past_section(CheckedCluster(LEDGER, namespace="other")).findings
     assert dict(one.cards) == {H200: 2}
-    assert past_section(CheckedCluster(LEDGER, "empty")).findings == []
+    assert past_section(CheckedCluster(LEDGER, namespace="empty")).findings == []
 
 
 def test_pods_that_may_not_be_listed() -> None:
     read = CheckedCluster(a_ledger(NODE, QUEUE))
-    read.unread["pods"] = "403 Forbidden: no"
+    read.unread["pods"] = ClusterError("no")
     section = past_section(read)
     assert not section.complete
     assert section.notes == ["pods are not all known: pods that got past the gate may be missed"]
 
 
 def test_where_a_namespace_is_asked_for_its_pods_are_all() -> None:
-    read = CheckedCluster(a_ledger(NODE, QUEUE), "team")
+    read = CheckedCluster(a_ledger(NODE, QUEUE), namespace="team")
     read.partly.add("pods")
     assert past_section(read).complete
 
@@ -220,13 +221,13 @@ async def test_a_difference_that_has_gone_or_changed_is_none() -> None:
 
 async def test_what_cannot_be_read_again_says_nothing() -> None:
     before, later = (seen(saying(5), holding("a", 4)) for _ in range(2))
-    later.unread["pods"] = "403 Forbidden: no"
+    later.unread["pods"] = ClusterError("no")
     assert await DriftingCluster(later).differ(before) == []
 
 
 def test_why_nothing_is_compared() -> None:
     read = seen()
-    read.unread["pods"] = "403 Forbidden: no"
+    read.unread["pods"] = ClusterError("no")
     section = drift_section(read, [], nobody_publishes=False)
     assert not section.complete
     assert section.notes == ["pods are not all known: published totals are not compared"]

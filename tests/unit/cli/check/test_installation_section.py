@@ -67,29 +67,28 @@ def test_somebody_leads_or_it_is_not_known(leases: tuple[Answer, ...]) -> None:
     assert is_renewed(leases, NOON) or isinstance(leases[-1], NotRead)
 
 
-def test_nobody_has_ever_led() -> None:
-    assert why(None).startswith("there is no Lease <cardquota-system/cardquota>")
+OLD, FREE = lease("11:50:00"), lease(holder="")
+ODD = {"spec": {"holderIdentity": "x", "renewTime": 7, "leaseDurationSeconds": "long"}}
 
 
-def test_the_last_leader_has_left() -> None:
-    assert "has no holder: no replica leads" in why(lease(holder=""), lease(holder=""))
-
-
-def test_the_last_leader_has_died() -> None:
-    old = lease("11:50:00")
-    assert "of pod/1 was renewed 10 min ago, and is valid for 12 s: no replica" in why(old, old)
+@pytest.mark.parametrize(
+    ("leases", "said"),
+    [
+        ((None,), "there is no Lease <cardquota-system/cardquota>"),
+        ((FREE, FREE), "has no holder: no replica leads"),
+        ((OLD, OLD), "of pod/1 was renewed 10 min ago, and is valid for 12 s: no replica"),
+        (({"spec": 7},), "no holder"),
+        ((ODD, ODD), "of x is not renewed"),
+    ],
+)
+def test_nobody_leads(leases: tuple[Answer, ...], said: str) -> None:
+    assert said in why(*leases)
 
 
 def test_a_clock_far_behind_the_leaders_makes_nobody_live() -> None:
     ahead = lease("13:00:00")
     assert not is_renewed((ahead,), NOON)
     assert is_renewed((ahead, lease("13:00:03", revision="8")), NOON)
-
-
-def test_a_lease_of_another_form_has_no_holder() -> None:
-    assert "no holder" in why({"spec": 7})
-    odd = {"spec": {"holderIdentity": "x", "renewTime": 7, "leaseDurationSeconds": "long"}}
-    assert "of x is not renewed" in why(odd, odd)
 
 
 QUEUES, GROUPS, *QUESTIONS, _ = DEFINITIONS
@@ -107,21 +106,26 @@ def volcanos() -> dict[str, Any]:
     return {"spec": {"versions": [{"name": "v1beta1", "served": True, "schema": schema}]}}
 
 
-def definition_reasons(
-    queues: Answer, groups: Answer = None, *, standalone: bool = True
-) -> list[str]:
-    both = {QUEUES: queues, GROUPS: groups if groups is not None else ours(GROUPS)}
-    return [one.reason for one in definition_findings(both, standalone=standalone)]
+def of_versions(*versions: object) -> dict[str, Any]:
+    return {"spec": {"versions": versions and list(versions)}}
 
 
-def test_our_own_are_in_order() -> None:
-    assert definition_reasons(ours(QUEUES)) == []
-    assert definition_reasons(ours(QUEUES), standalone=False) == []
-
-
-def test_one_that_is_missing_or_not_known() -> None:
-    assert definition_reasons(None) == ["DefinitionMissing"]
-    assert definition_reasons(NotRead("no")) == []
+@pytest.mark.parametrize(
+    ("queues", "standalone", "beside"),
+    [
+        (ours(QUEUES), [], []),
+        (volcanos(), ["DefinitionNotOurs"], []),
+        (NotRead("no"), [], []),
+        (None, *[["DefinitionMissing"]] * 2),
+        (of_versions(), *[["DefinitionNotServed"]] * 2),
+        (of_versions(7, {"name": "v1"}), *[["DefinitionNotServed"]] * 2),
+        (of_versions({"name": "v1beta1", "served": False}), *[["DefinitionNotServed"]] * 2),
+    ],
+)
+def test_the_definition_of_queues(queues: Answer, standalone: list[str], beside: list[str]) -> None:
+    both = {QUEUES: queues, GROUPS: ours(GROUPS)}
+    for alone, wanted in ((True, standalone), (False, beside)):
+        assert [one.reason for one in definition_findings(both, standalone=alone)] == wanted
 
 
 def test_without_those_of_questions_nobody_can_ask() -> None:
@@ -134,16 +138,6 @@ def test_without_those_of_questions_nobody_can_ask() -> None:
             "apply crds/cardquota.volcano.sh_queuereviews.yaml: `kubectl cardquota queue` and "
             "`explain` need it"
         )
-
-
-def test_one_that_does_not_serve_the_version() -> None:
-    for versions in (None, [], [7], [{"name": "v1beta1", "served": False}], [{"name": "v1"}]):
-        assert definition_reasons({"spec": {"versions": versions}}) == ["DefinitionNotServed"]
-
-
-def test_volcanos_keeps_no_numbers() -> None:
-    assert definition_reasons(volcanos()) == ["DefinitionNotOurs"]
-    assert definition_reasons(volcanos(), standalone=False) == []
 
 
 def a_deployment(
@@ -192,12 +186,8 @@ def test_the_label_comes_before_the_tag() -> None:
 def test_replicas_that_are_not_ready() -> None:
     (one,) = deployment_findings(a_deployment(ready=1), "cardquota-system", "0.1.0")
     assert one.why == "Deployment <cardquota-system/cardquota> has 1 of 2 replicas ready"
-    assert deployment_reasons(a_deployment(ready=None)) == ["ReplicasNotReady"]
-
-
-def test_one_of_another_form() -> None:
-    assert deployment_reasons({"spec": 7, "status": [], "metadata": None}) == ["ReplicasNotReady"]
-    assert running_version({"spec": {"template": {"spec": {"containers": [7, {"name": 7}]}}}}) == ""
+    for odd in (a_deployment(ready=None), {"spec": 7, "status": [], "metadata": None}):
+        assert deployment_reasons(odd) == ["ReplicasNotReady"]
 
 
 PAIR = issue(["x"], now=datetime.fromtimestamp(NOON, UTC), days=60)
@@ -409,9 +399,6 @@ def test_v1_accounts_in_a_namespace_that_is_not_there_are_told() -> None:
     installed = beside_volcano(OFF % "false", volcano_namespaces={"volcano-system": None})
     (one,) = section(installed, VOLCANO).findings
     assert (one.kind, one.name, one.reason) == ("Namespace", "volcano-system", "AccountsMissing")
-
-
-SETTINGS = Settings()
 
 
 def a_term(term: str = "pod/1", fault: str = "") -> dict[str, Any]:

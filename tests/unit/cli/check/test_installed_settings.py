@@ -46,49 +46,18 @@ async def test_the_file_that_the_arguments_name(client: Client, server: ApiServe
 
 
 @pytest.mark.parametrize(
-    ("container", "volume"),
+    ("arguments", "mount"),
     [
-        (
-            {
-                "args": ["run", "--config=/c/a.yaml"],
-                "volumeMounts": [{"name": "config", "mountPath": "/c"}],
-            },
-            {
-                "name": "config",
-                "configMap": {"name": "other", "items": [{"key": "k", "path": "a.yaml"}]},
-            },
-        ),
-        (
-            {
-                "command": ["cardquota", "run"],
-                "args": ["--config", "/c/d/a.yaml"],
-                "volumeMounts": [
-                    {"name": "x", "mountPath": "/c"},
-                    {"name": "config", "mountPath": "/c/d"},
-                ],
-            },
-            {
-                "name": "config",
-                "projected": {
-                    "sources": [
-                        {"configMap": {"name": "other", "items": [{"key": "k", "path": "a.yaml"}]}}
-                    ]
-                },
-            },
-        ),
-        (
-            {
-                "args": ["run", "--config", "/c/a.yaml"],
-                "volumeMounts": [{"name": "config", "mountPath": "/c/a.yaml", "subPath": "k"}],
-            },
-            {"name": "config", "configMap": {"name": "other"}},
-        ),
+        (["run", "--config=/c/k"], {"mountPath": "/c"}),
+        (["run", "--config", "/c/a.yaml"], {"mountPath": "/c/a.yaml", "subPath": "k"}),
     ],
 )
 async def test_wherever_the_file_is_mounted(
-    client: Client, server: ApiServer, container: dict[str, Any], volume: dict[str, Any]
+    client: Client, server: ApiServer, arguments: list[str], mount: dict[str, Any]
 ) -> None:
-    found = deployment(**container)
+    mounts = [{"name": "x", "mountPath": "/c"}, {"name": "config", **mount}]
+    found = deployment(args=arguments, volumeMounts=mounts)
+    volume = {"name": "config", "configMap": {"name": "other"}}
     found["spec"]["template"]["spec"]["volumes"] = [volume]
     install(server, found, other=config_map("mode: audit", "k"))
     settings, notes = await read(client)
@@ -98,26 +67,13 @@ async def test_wherever_the_file_is_mounted(
 async def test_the_environment_overrides_the_file(client: Client, server: ApiServer) -> None:
     env = [
         {"name": "CARDQUOTA_MODE", "value": "audit"},
-        {
-            "name": "CARDQUOTA_DEFAULT_QUEUE",
-            "valueFrom": {"configMapKeyRef": {"name": "more", "key": "queue"}},
-        },
         {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
     ]
-    found = deployment(env=env, envFrom=[{"configMapRef": {"name": "all"}}])
     install(
-        server,
-        found,
-        cardquota=config_map("{mode: enforce, defaultQueue: file}"),
-        more=config_map("from-a-map", "queue"),
-        all=(
-            200,
-            json.dumps({"data": {"CARDQUOTA_MODE": "enforce", "CARDQUOTA_REQUIRE_QUEUE": "true"}}),
-        ),
+        server, deployment(env=env), cardquota=config_map("{mode: enforce, requireQueue: true}")
     )
     settings, notes = await read(client)
-    assert (settings.mode, settings.default_queue) == (InstallationMode.AUDIT, "from-a-map")
-    assert settings.require_queue
+    assert (settings.mode, settings.require_queue) == (InstallationMode.AUDIT, True)
     assert notes == ()
 
 
@@ -131,7 +87,7 @@ SECRET = {"secretKeyRef": {"name": "s", "key": "k"}}
         ({"env": [{"name": "CARDQUOTA_MODE", "valueFrom": SECRET}]}, "CARDQUOTA_MODE"),
         ({"env": [{"name": "CARDQUOTA_VENDORS", "value": "oops"}]}, "vendors"),
         ({"envFrom": [{"secretRef": {"name": "all"}}]}, "envFrom"),
-        ({"envFrom": [{"configMapRef": {"name": "all"}, "prefix": "CARD"}]}, "envFrom"),
+        ({"args": ["run", "--config", "/elsewhere/config.yaml"]}, "/elsewhere/config.yaml"),
     ],
 )
 async def test_what_cannot_be_read_is_said_unless_nothing_depends_on_it(
@@ -186,22 +142,6 @@ async def test_without_a_deployment_the_config_map_of_the_base(
                 MAPS + "cardquota": [config_map("- 1")],
             },
             "must hold a mapping",
-        ),
-        (
-            {
-                DEPLOYMENT: [
-                    (
-                        200,
-                        json.dumps(
-                            deployment(
-                                env=[{"name": "CARDQUOTA_MODE", "valueFrom": {"secretKeyRef": {}}}]
-                            )
-                        ),
-                    )
-                ],
-                MAPS + "cardquota": [config_map("{}")],
-            },
-            "the values of CARDQUOTA_MODE stand elsewhere",
         ),
     ],
 )

@@ -2,7 +2,8 @@
 
 from builders import a_ledger, a_namespace, a_queue
 from cardquota.cli.check import CheckedCluster, wrong_keys
-from cardquota.cli.check.namespaces_section import namespaces_section
+from cardquota.cli.check.cluster_sections import namespaces_section
+from cardquota.cli.reading import ClusterError
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
 
@@ -45,15 +46,16 @@ def test_queues_that_take_none_of_its_pods() -> None:
             "(volcano.sh/card.namespaces of the queue)"
         ),
     ]
-    assert [one.name for one in namespaces_section(CheckedCluster(ledger, "c")).findings] == ["c"]
-    unread = CheckedCluster(ledger, unread={"queues": "403"})
+    (one,) = namespaces_section(CheckedCluster(ledger, namespace="c")).findings
+    assert one.name == "c"
+    unread = CheckedCluster(ledger, unread={"queues": ClusterError("no")})
     assert namespaces_section(unread).findings == []
     assert not namespaces_section(unread).complete
 
 
 def test_in_a_namespace_only_its_own() -> None:
-    assert namespaces_section(CheckedCluster(LEDGER, "fine")).findings == []
-    assert len(namespaces_section(CheckedCluster(LEDGER, "odd")).findings) == 1
+    assert namespaces_section(CheckedCluster(LEDGER, namespace="fine")).findings == []
+    assert len(namespaces_section(CheckedCluster(LEDGER, namespace="odd")).findings) == 1
 
 
 def test_keys_that_mean_nothing() -> None:
@@ -63,7 +65,9 @@ def test_keys_that_mean_nothing() -> None:
         {"scheduling.volcano.sh/queuename": "red", "volcano.sh/card.limits": "1"},
         {"volcano.sh/card.quota": "enforced", "kubernetes.io/metadata.name": "team"},
     )
-    findings = namespaces_section(CheckedCluster(LEDGER, "team", namespace_keys=[keys])).findings
+    findings = namespaces_section(
+        CheckedCluster(LEDGER, namespace="team", namespace_keys=[keys])
+    ).findings
     assert {(one.kind, one.name, one.reason) for one in findings} == {
         ("Namespace", "team", "UnknownKey")
     }
@@ -76,7 +80,9 @@ def test_keys_that_mean_nothing() -> None:
 
 def test_keys_of_ours_that_stand_in_the_wrong_place() -> None:
     misplaced = wrong_keys("team", {v.NAMESPACE_MODE: "enforced"}, {v.QUEUE_NAME: "red"})
-    found = namespaces_section(CheckedCluster(LEDGER, "team", namespace_keys=[misplaced])).findings
+    found = namespaces_section(
+        CheckedCluster(LEDGER, namespace="team", namespace_keys=[misplaced])
+    ).findings
     assert [one.why for one in found] == [
         f"<{v.NAMESPACE_MODE}> is a label, and has no effect as an annotation",
         f"<{v.QUEUE_NAME}> is an annotation, and has no effect as a label",
@@ -101,7 +107,10 @@ def test_an_autoscaler_that_anybody_could_be() -> None:
     assert [(one.name, one.reason) for one in found if one.name != "odd"] == [
         ("gone", "AutoscalerUnknown")
     ]
-    assert namespaces_section(CheckedCluster(LEDGER, "fine"), autoscalers=users).findings == []
+    assert (
+        namespaces_section(CheckedCluster(LEDGER, namespace="fine"), autoscalers=users).findings
+        == []
+    )
 
 
 def test_the_default_names_no_account_that_a_tenant_could_make() -> None:

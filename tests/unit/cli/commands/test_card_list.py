@@ -1,22 +1,28 @@
 """D1-D9, Q3, Q4, P4: the list of cards is what the operator counts, and says what it does not."""
 
+from typing import Any
+
 from builders import GPU, H200, H200_MIG, H800, Body, a_node, a_queue
 from builders.node import NodeBody
-from builders.queue import QueueBody
 from cardquota.cli.commands.card_list import CardCount, CardLine, CardList
-from cardquota.quota.cards import DEFAULT_TABLE, Vendor, VendorTable
+from cardquota.cli.read_ledger import kinds_of
+from cardquota.cli.reading import ClusterError
+from cardquota.cluster.watch import Unreadable
+from cardquota.settings import Settings
 
 MIG = "nvidia.com/mig-1g.18gb"
 
 
-def counted(*things: Body) -> CardCount:
-    count = CardCount(DEFAULT_TABLE)
+def counted(*things: Body, settings: Settings | None = None) -> CardCount:
+    count = CardCount(settings or Settings())
     for thing in things:
-        if isinstance(thing, NodeBody):
-            count.take_node(thing.wire())
-        elif isinstance(thing, QueueBody):
-            count.take_queue(thing.wire())
+        body: Any = thing
+        take(count, "nodes" if isinstance(thing, NodeBody) else "queues", body.wire())
     return count
+
+
+def take(count: CardCount, kind: str, found: Any) -> None:
+    count.read.take(kinds_of(count.read.ledger)[kind], found)
 
 
 def listed(*things: Body) -> CardList:
@@ -47,38 +53,6 @@ def test_cards_of_all_nodes_and_quotas_of_all_queues_are_added() -> None:
     assert (found.nodes, found.queues) == (4, 3)
 
 
-def test_d9_bad_labels_hurt_nobody_else_and_are_told() -> None:
-    found = listed(
-        a_node("good").with_cards(H200, 8),
-        a_node("empty").with_cards("", 8),
-        a_node("text").sharing(H800, 8, "lots"),
-        a_node("zero").sharing(H800, 8, "81559", replicas="0"),
-        a_node("nameless").offering(8),
-    )
-    assert found.cards == [line(H200, GPU, 8)]
-    assert problems(found) == [
-        ("empty", f"label {GPU}.product: a card name is empty"),
-        ("nameless", f"{GPU} is offered, but no label says of which product ({GPU}.product)"),
-        ("text", f"label {GPU}.memory: <lots> is not a number above zero"),
-        ("zero", f"label {GPU}.replicas: <0> is not a number above one"),
-    ]
-
-
-def test_all_problems_of_a_node_are_told_and_the_rest_of_it_counts() -> None:
-    node = a_node().sharing(H800, 8, "81559", replicas="x").offering("1.5", GPU)
-    found = listed(node.with_slices("1g.18gb", 3))
-    assert found.cards == [line(f"{H800}/mig-1g.18gb-mixed", MIG, 3)]
-    assert problems(found) == [
-        ("node", f"allocatable {GPU}: <1.5> is not a whole number"),
-        ("node", f"label {GPU}.replicas: <x> is not a number above one"),
-    ]
-
-
-def test_amounts_beyond_what_a_float_holds_are_exact() -> None:
-    found = listed(*(a_node(name).with_cards(H200, str(2**62 + 1)) for name in "abc"))
-    assert found.cards[0].allocatable == 3 * 2**62 + 3
-
-
 def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
     """Whether a node shows it or a queue's status recorded it; parts of it too."""
     xpu = "new.example/xpu"
@@ -93,13 +67,6 @@ def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
     assert problem.startswith(f"{xpu} is in no vendor row")
     assert "add a row to `vendors`" in problem
     assert "`cardquota manifests`" in problem
-
-
-def test_d6_a_row_of_the_configuration_is_a_row() -> None:
-    count = CardCount(VendorTable([Vendor("New", "new.example", "xpu")]))
-    count.take_node(a_node("b").with_cards("X1", 8, "new.example/xpu").wire())
-    assert [card.name for card in count.listed().cards] == ["X1"]
-    assert count.listed().without_row == []
 
 
 def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
@@ -121,22 +88,6 @@ def test_a_card_that_its_nodes_show_and_do_not_offer_is_listed() -> None:
     assert found.cards == [line(H200, GPU, 0, nodes=0), line(H200_MIG, MIG, 7)]
 
 
-def test_q4_an_unreadable_quota_is_told_and_the_last_good_one_counts() -> None:
-    found = listed(
-        a_queue("b").with_quota_text("[1]").having_reported(H200, 3, GPU),
-        a_queue("a").with_quota_text('{"NVIDIA-H200": 1.5}'),
-        a_queue("c").with_quota({H200: 1}),
-    )
-    assert found.cards == [CardLine(H200, GPU, 0, 0, 4, 2, 4, queue_names=("b", "c"))]
-    after = "; the last good quota stays in force until it is corrected"
-    never = "; there is no earlier one: all cards are 0 until it is corrected"
-    cannot = "annotation volcano.sh/card.quota cannot be read: "
-    assert [(found["queue"], found["problem"]) for found in found.unreadable_quotas] == [
-        ("a", f"{cannot}the amount of <{H200}> is 1.5, not a whole number{never}"),
-        ("b", f"{cannot}it is a list, not a JSON object{after}"),
-    ]
-
-
 def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
     count = counted(
         a_node("odd").with_cards(H200, 8).put("x", "metadata", "resourceVersion"),
@@ -144,8 +95,8 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
         a_node("good").with_cards(H200, 8),
         a_queue("good").with_quota({H200: 1}),
     )
-    count.leave_out_node("odder", "no object")
-    count.leave_out_queue("odder", "no object")
+    for kind in ("nodes", "queues"):
+        take(count, kind, Unreadable("odder", "no object"))
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0, queue_names=("good",))]
     assert (found.nodes, found.queues) == (3, 3)
@@ -157,11 +108,7 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
 
 def test_without_queues_nothing_is_said_of_quotas() -> None:
     count = counted(a_node().with_cards(H200, 8))
-    count.queues_readable = False
+    count.read.unread["queues"] = ClusterError("no")
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None, None, None, None)]
     assert found.queues is None
-
-
-def test_a_cluster_of_nothing_has_no_cards() -> None:
-    assert listed() == CardList(nodes=0, queues=0)

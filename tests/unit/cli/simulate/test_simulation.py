@@ -30,36 +30,6 @@ def given(found: WorkloadAnswer) -> list[Answer]:
     return [pod.answer for pod in found.pods]
 
 
-def replicas(count: int) -> Callable[[str], str]:
-    return lambda text: text.replace("replicas: 2", f"replicas: {count}")
-
-
-def pod(name: str, annotations: str, *, spec: str = "", amount: int = 1) -> str:
-    return f"""
----
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}, annotations: {{{annotations}}}}}
-spec:
-  {spec}
-  containers:
-  - resources: {{limits: {{nvidia.com/gpu: {amount}}}}}
-"""
-
-
-IN_RESEARCH = "scheduling.volcano.sh/queue-name: research"
-
-
-def group(annotations: str = "", spec: str = "queue: research", name: str = "gang") -> str:
-    return f"""
----
-apiVersion: scheduling.volcano.sh/v1beta1
-kind: PodGroup
-metadata: {{name: {name}, annotations: {{{annotations}}}}}
-spec: {{{spec}}}
-"""
-
-
 def test_samples_together(simulate: Simulate) -> None:
     answers = simulate(*(f"{name}.yaml" for name in ALL))
     assert given(named(answers, "chat")) == [ADMITTED] * 2
@@ -85,30 +55,17 @@ def test_admitted_pod_without_room_stays_pending(simulate: Simulate) -> None:
     assert columns(answers.queues[0]).inqueue == "NVIDIA-H200 1"
 
 
-def test_bare_pods(simulate: Simulate) -> None:
-    text = "".join(
-        (
-            pod("plain", "", spec="priorityClassName: urgent"),
-            pod("named-node", IN_RESEARCH, spec="nodeName: h200-a"),
-            pod("old-name", f"{IN_RESEARCH}, volcano.sh/card.card: {H200}"),
-            pod("no-group", f"{IN_RESEARCH}, scheduling.k8s.io/group-name: none"),
-            pod("held", IN_RESEARCH, spec="schedulingGates: [{name: other.io/gate}]"),
-            pod("own-gate", "", spec="schedulingGates: [{name: volcano.sh/card-quota}]"),
-        )
-    )
-    answers = simulate(text=text)
-    found = {w.name: w.pods[0] for w in answers.workloads}
-    assert found["plain"].text == "no queue: counted outside every quota"
-    assert found["plain"].node == "h200-a"
-    assert any("PriorityClass urgent is not in the files" in note for note in answers.notes)
-    assert (found["named-node"].answer, found["named-node"].reason) == (DENIED, "NodeNamedInSpec")
-    assert any("volcano.sh/card.name" in w for w in found["old-name"].warnings)
-    assert found["no-group"].answer is GATED
-    assert "<default/none> does not exist" in found["no-group"].text
-    assert found["no-group"].warnings == ()
-    assert found["held"].answer is ADMITTED
-    assert found["held"].pending == "waits at other.io/gate: stays Pending"
-    assert (found["own-gate"].answer, found["own-gate"].node) == (UNMANAGED, "h200-a")
+def test_a_pod_with_a_gate_of_others_holds_its_quota_and_has_no_node(simulate: Simulate) -> None:
+    text = """
+apiVersion: v1
+kind: Pod
+metadata: {name: held, annotations: {scheduling.volcano.sh/queue-name: research}}
+spec:
+  schedulingGates: [{name: other.io/gate}]
+  containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+    (held,) = named(simulate(text=text), "held").pods
+    assert (held.answer, held.pending) == (ADMITTED, "waits at other.io/gate: stays Pending")
 
 
 def test_pods_get_the_defaults_of_their_namespace_and_the_overhead_of_their_class(
@@ -230,19 +187,6 @@ spec:
         assert [refused.name for refused in answers.refused] == ["default/job"]
 
 
-TOO_MUCH = "volcano.sh/card.request: '{\"NVIDIA-H200\": 5}'"
-NEVER = (
-    "Queue <research> has insufficient <NVIDIA-H200> quota: requested <5>, total would be <5>, but "
-    "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
-)
-
-
-def test_in_audit_a_pod_group_that_would_be_refused_is_noted(simulate: Simulate) -> None:
-    answers = simulate(text=group(TOO_MUCH), settings=Settings(mode=InstallationMode.AUDIT))
-    assert answers.refused == []
-    assert f"PodGroup default/gang: audit: would not be let through: {NEVER}" in answers.notes
-
-
 def test_a_volcano_job_whose_group_is_refused_has_no_pods(simulate: Simulate) -> None:
     def five(text: str) -> str:
         return text.replace('"NVIDIA-H200": 2}', '"NVIDIA-H200": 5}')
@@ -284,22 +228,3 @@ def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
     audit = Settings(scheduler="volcano", mode=InstallationMode.AUDIT)
     answers = simulate("volcano-job.yaml", edit=large, settings=audit)
     assert any("audit: would not be let through: Job <default/train>" in n for n in answers.notes)
-    answers = simulate("volcano-job.yaml", settings=beside)
-    assert given(named(answers, "train")) == [ADMITTED] * 2
-    assert not any("Volcano Job" in note for note in answers.notes)
-
-
-def test_v4_a_volcano_job_of_too_many_tasks_is_admitted_unread(simulate: Simulate) -> None:
-    task = "{replicas: 0, template: {spec: {containers: []}}}"
-    many = VOLCANO_JOB_OF.format(tasks=", ".join([task] * 65))
-    answers = simulate(text=many, settings=Settings(scheduler="volcano"))
-    assert answers.refused == []
-
-
-VOLCANO_JOB_OF = """
----
-apiVersion: batch.volcano.sh/v1alpha1
-kind: Job
-metadata: {{name: many}}
-spec: {{queue: research, tasks: [{tasks}]}}
-"""

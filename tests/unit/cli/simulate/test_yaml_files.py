@@ -9,6 +9,7 @@ import pytest
 from cardquota.cli.simulate import yaml_files
 from cardquota.cli.simulate.inventory import WrittenWorkload, sort_documents
 from cardquota.cli.simulate.yaml_files import YamlFileError, read_files
+from cardquota.quota.objects import Namespace, Queue
 
 QUEUE = """
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -87,7 +88,7 @@ def test_folder_standard_input_and_lists(tmp_path: Path, monkeypatch: pytest.Mon
         ("", "Secret"),
     ]
     inventory = sort_documents(found)
-    assert [q.metadata.name for q in inventory.queues] == ["research"]
+    assert [q.metadata.name for q in inventory.of(Queue)] == ["research"]
     assert inventory.notes == ["standard input, item 1: Secret is skipped: not simulated"]
 
 
@@ -111,7 +112,7 @@ def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_last_of_two_counts(tmp_path: Path) -> None:
     other = QUEUE.replace("{name: research,", "{name: research, uid: second,")
     inventory = sort_documents(read_files([written(tmp_path, f"{QUEUE}\n---{other}")]))
-    assert [q.metadata.uid for q in inventory.queues] == ["second"]
+    assert [q.metadata.uid for q in inventory.of(Queue)] == ["second"]
     assert "it replaces the one before" in inventory.notes[0]
 
 
@@ -133,13 +134,13 @@ def test_json_is_read_as_it_stands(tmp_path: Path, end: str) -> None:
         "metadata": {"name": "x", "labels": {"a": "off"}},
     }
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [named]})
-    (found,) = sort_documents(read_files([written(tmp_path, text + end)])).namespaces
+    (found,) = sort_documents(read_files([written(tmp_path, text + end)])).of(Namespace)
     assert (found.metadata.name, found.metadata.labels) == ("x", {"a": "off"})
     (found,) = sort_documents(
         read_files(
             [written(tmp_path, "{apiVersion: v1, kind: Namespace, metadata: {name: y}}" + end)]
         )
-    ).namespaces
+    ).of(Namespace)
     assert found.metadata.name == "y"
     deep = '{"a": ' * 5_000 + "1" + "}" * 5_000
     with pytest.raises(YamlFileError, match="nested too deep"):

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
+from cardquota.cluster import events
 from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
-from cardquota.cluster.events import EventRecorder, ObjectReference, events
+from cardquota.cluster.events import EventRecorder, ObjectReference
 
 pytestmark = pytest.mark.fake_clock
 
@@ -143,17 +144,6 @@ async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
     assert recorder.waiting == 8  # of the other, all that were recorded
 
 
-async def test_a_full_queue_drops_its_oldest_where_nothing_fails(server: EventServer) -> None:
-    recorder = EventRecorder(cast("Client", server), instance="i", queue_size=2)
-    record(recorder, "a", "1", "2")
-    record(recorder, "b", "3")
-    task = asyncio.create_task(recorder.run())
-    await until(lambda: recorder.written == 2)
-    assert (server.names("a"), server.names("b")) == (["2"], ["3"])
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
 async def test_events_give_way_to_what_is_more_urgent(
     recorder: EventRecorder, server: EventServer
 ) -> None:
@@ -164,32 +154,6 @@ async def test_events_give_way_to_what_is_more_urgent(
     assert server.taken == []
     recorder.go_on()
     await until(lambda: server.names("team") == ["a", "b"])
-
-
-async def test_what_comes_while_others_wait_gives_way_for_its_own_two_seconds(
-    server: EventServer,
-) -> None:
-    """All writers wait for the first event; that one's time is none of the next one's."""
-    now = [0.0]
-    recorder = EventRecorder(cast("Client", server), instance="i", monotonic=lambda: now[0])
-    recorder.give_way()
-    record(recorder, "old", "a")
-    now[0] = 1.99
-    task = asyncio.create_task(recorder.run())
-    try:
-        for _ in range(5):  # until all of them wait
-            await asyncio.sleep(0)
-        for name in "bcdefgh":
-            record(recorder, name, name)
-        now[0] = 2.0
-        await until(lambda: server.names("old") == ["a"])
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert [path for path in "bcdefgh" if server.names(path)] == []
-        recorder.go_on()
-        await until(lambda: all(server.names(name) for name in "bcdefgh"))
-    finally:
-        task.cancel()
 
 
 async def test_but_not_for_longer_than_two_seconds(

@@ -20,7 +20,7 @@ from cardquota.cluster.serving import (
     HttpAnswer,
     HttpCall,
     HttpServer,
-    connections,
+    bounds,
     server_context,
     trusting_context,
 )
@@ -177,9 +177,9 @@ async def test_a_body_that_nobody_reads_ends_its_connection() -> None:
 async def test_a_request_that_does_not_end_is_given_up(
     sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.05)
-    monkeypatch.setattr(connections, "IDLE", 0.05)
-    monkeypatch.setattr(connections, "_LOOK", 0.02)
+    monkeypatch.setattr(bounds, "REQUEST_WITHIN", 0.05)
+    monkeypatch.setattr(bounds, "IDLE", 0.05)
+    monkeypatch.setattr(bounds, "_LOOK", 0.02)
     async with serving() as found:
         stream = await found.connect()
         stream[1].write(sent)
@@ -262,7 +262,7 @@ async def test_requests_sent_ahead_are_not_taken_in(monkeypatch: pytest.MonkeyPa
 async def test_a_long_answer_is_read_in_time_or_not_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.1)
+    monkeypatch.setattr(bounds, "REQUEST_WITHIN", 0.1)
     async with serving() as found:
         with socket.socket() as silent:
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

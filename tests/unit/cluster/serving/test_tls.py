@@ -61,30 +61,6 @@ async def listening(context: ssl.SSLContext) -> AsyncIterator[int]:
     await http.stop(0.1)
 
 
-async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    """The first line of the answer to an empty review."""
-    writer.write(b"POST /mutate/ HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
-    head = await reader.readuntil(b"\r\n\r\n")
-    size = next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
-    await reader.readexactly(int(size.split(b":")[1]))
-    return head.split(b"\r\n")[0]
-
-
-async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None:
-    """Those that are open go on: nothing is lost while it is renewed."""
-    context = server_context(*a_pair(1))
-    async with listening(context) as port:
-        before = await connect(port)
-        assert serial(before[1]) == 1
-        load(context, *a_pair(2))
-        after = await connect(port)
-        assert serial(after[1]) == 2
-        for connection in (before, after):
-            assert await asked(*connection) == b"HTTP/1.1 400 Bad Request"
-            connection[1].close()
-            await connection[1].wait_closed()
-
-
 async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
     """In one context an RSA certificate would be served on, beside the EC one that replaced it."""
     old = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -102,12 +78,6 @@ async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
         assert serial(writer) == 4
         writer.close()
         await writer.wait_closed()
-
-
-def test_a_pair_that_does_not_belong_together_is_refused() -> None:
-    (certificate, _), (_, key) = a_pair(1), a_pair(2)
-    with pytest.raises(ssl.SSLError):
-        server_context(certificate, key)
 
 
 def test_old_protocols_are_not_spoken() -> None:

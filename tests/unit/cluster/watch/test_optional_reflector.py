@@ -132,14 +132,6 @@ async def until(server: VersionedServer, times: int) -> None:
             await asyncio.sleep(0)
 
 
-async def test_the_newest_version_that_is_served() -> None:
-    server, sink = VersionedServer({NEW: ABSENT, OLD: None}), ThingNames()
-    async with reflecting(server, sink) as reflector:
-        assert sink.names == {"a"}
-        assert server.listed == [NEW, OLD]
-        assert reflector.path == OLD
-
-
 @pytest.mark.parametrize(("error", "level"), [(ABSENT, "INFO"), (FORBIDDEN, "WARNING")])
 async def test_without_any_it_is_synced_and_current_and_asked_for_again(
     error: ApiError, level: str, caplog: pytest.LogCaptureFixture
@@ -175,22 +167,6 @@ async def test_while_it_was_absent_it_was_not_behind() -> None:
         assert (reflector.lag(), reflector.late) == (3.0, True)
 
 
-async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
-    server, sink, now = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames(), [0.0]
-    async with reflecting(server, sink, clock=lambda: now[0]) as reflector:
-        assert sink.names == {"a"}
-        server.served[NEW] = ABSENT
-        server.end.set()
-        await until(server, 2)
-        assert sink.names == set()
-        now[0] = 100.0
-        assert not reflector.late
-        server.watching.clear()
-        server.served[OLD] = None
-        await asyncio.wait_for(server.watching.wait(), 5)
-        assert sink.names == {"a"}
-
-
 @pytest.mark.parametrize("error", [BROKEN, LOST])
 async def test_one_that_cannot_be_listed_holds_up_nobody(error: Exception) -> None:
     server, sink = VersionedServer({NEW: error, OLD: ABSENT}), ThingNames()
@@ -217,13 +193,6 @@ async def test_what_may_pass_is_waited_for_a_while(error: Exception) -> None:
     now[0] = 10.0
     await asyncio.wait_for(task, 5)
     assert synced == [10.0]
-
-
-async def test_one_whose_list_cannot_be_read_holds_up_nobody_either() -> None:
-    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
-    server.version = "0"
-    async with reflecting(server, sink):
-        assert sink.names == set()
 
 
 async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
@@ -253,19 +222,6 @@ async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
         await until(server, 5)
         assert sink.names == {"a"}
         assert backoff.asked >= 5
-
-
-async def test_a_watch_that_fails_otherwise_is_tried_again() -> None:
-    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
-    async with reflecting(server, sink):
-        server.served[NEW] = BROKEN
-        server.watching.clear()
-        server.end.set()
-        await asyncio.wait_for(server.refused.wait(), 5)
-        assert sink.names == {"a"}
-        server.served[NEW] = None
-        await asyncio.wait_for(server.watching.wait(), 5)
-        assert server.listed == [NEW]
 
 
 @pytest.mark.fake_clock

@@ -242,20 +242,6 @@ async def test_a_busy_server_is_asked_for_the_page_and_not_for_the_list(
     assert set(sink.seen_names) == {"p0@5", "p1@5", "p2@5"}
 
 
-async def test_half_a_line_at_the_end_is_asked_for_again() -> None:
-    first, second = _line("ADDED", "a", 6), _line("ADDED", "b", 7)
-    reflector, sink, client = await _play([5], [first + second[:20]], [second])
-    assert sink.seen_names == ["a@6", "b@7"]
-    assert client.watched_from == ["5", "6", "7"]
-    assert reflector.relists == 0
-
-
-async def test_nothing_older_than_before_is_told() -> None:
-    lines = [_line("ADDED", "a", 6), _line("MODIFIED", "a", 6), _line("MODIFIED", "a", 4)]
-    _, sink, _ = await _play([5], [b"".join(lines)])
-    assert sink.seen_names == ["a@6"]
-
-
 @pytest.mark.parametrize(
     "broken",
     [
@@ -375,14 +361,6 @@ async def test_a_list_from_the_past_is_refused() -> None:
     assert sink.seen_names == ["a@6", "-a"]
     assert client.watched_from == ["5", "6", "8"]
     assert reflector.revision == 8
-
-
-async def test_passed_is_told_by_a_bookmark() -> None:
-    bookmark = b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}\n'
-    reflector, _, _ = await _play([5], [bookmark])
-    await asyncio.wait_for(reflector.passed(12), 1)
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(reflector.passed(13), 0.01)
 
 
 @pytest.mark.parametrize("options", [{"page_size": 0}, {"watch_seconds": 60, "stall_timeout": 70}])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cardquota.cluster.api import JSON_PATCH, MERGE_PATCH
-from cardquota.control.queues import StatusAnnotation, StatusFields
+from cardquota.control.queues import StatusAnnotation
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import LONGEST_TEXT
 
@@ -27,16 +27,6 @@ def rows(number: int, used: int = 0) -> list[dict[str, Any]]:
         {"name": f"CARD-{n:04}", "quota": 1, "allocated": int(n >= number - used)}
         for n in range(number)
     ]
-
-
-def test_what_the_definition_does_not_keep_is_left_out() -> None:
-    """One of an older release. The API server would refuse the rest as well."""
-    place = StatusFields({"cards": frozenset({"name", "quota"}), "columns": frozenset()})
-    status = {**STATUS, "waiting": {"pods": 1}}
-    assert place.fitted(status, place.seen({})) == {
-        "cards": [{"name": "A", "quota": 2}],
-        "columns": {"cards": "A 1/2"},
-    }
 
 
 def test_the_annotation_is_written_where_there_is_none() -> None:

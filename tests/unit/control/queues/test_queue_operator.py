@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from builders import H200, a_queue
-from cardquota.control.queues import QueueDefinition, QueueOperator
+from cardquota.control.queues import QueueOperator
 from cardquota.control.queues import queue_operator as module
 from cardquota.quota import vocabulary as v
 
@@ -57,6 +57,7 @@ class QueueServer:
         self.patches = 0
         self.watches = 0
         self.fails = True
+        self.definitions: list[dict[str, object]] = []
         self.said: set[str | None] = set()
         """Who asked, by the header `Authorization`."""
 
@@ -70,7 +71,8 @@ class QueueServer:
                 {"message": "queue state must be in [Open Closed]"}, status=403
             )
         if "watch" not in request.query:
-            items = self.queues if request.path.endswith("/queues") else []
+            found = {"queues": self.queues, "customresourcedefinitions": self.definitions}
+            items = found.get(request.path.rpartition("/")[2], [])
             return web.json_response({"metadata": {"resourceVersion": "5"}, "items": items})
         stream = web.StreamResponse()
         await stream.prepare(request)
@@ -111,8 +113,7 @@ META = {"name": "queue", "uid": "uid-queue", "resourceVersion": "4"}
 
 def an_operator(unwritten: Callable[[int], None] = lambda _: None) -> QueueOperator:
     """Which has a queue's view already."""
-    definition = QueueDefinition(standalone=True)
-    operator = QueueOperator(standalone=True, definition=definition, unwritten=unwritten)
+    operator = QueueOperator(standalone=True, unwritten=unwritten)
     operator.post("queue", numbers(a_world(a_queue().with_quota({H200: 1}))))
     return operator
 
@@ -132,16 +133,17 @@ async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> No
 
 @pytest.mark.slow
 async def test_it_is_started_again_when_the_definition_of_queues_is_another(
-    server: QueueServer,
+    server: QueueServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In time for the next write."""
+    monkeypatch.setattr(module, "LOOK", 0.02)
     operator = an_operator()
-    operator.restart()  # not up yet: what it starts with is what is known then
     server.fails = False
     operator.start()
     await until(lambda: server.watches == 1)
-    operator.restart()
+    shown = [operator.shows_conditions]
+    server.definitions = [{"spec": {"versions": [{"name": v.VERSION, "schema": {}}]}}]
     await until(lambda: server.watches == 2)
+    assert [*shown, operator.shows_conditions] == [True, False]
     await operator.stop(60)
 
 

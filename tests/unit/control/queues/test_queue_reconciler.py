@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_pod, a_queue, see
+from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.control.queues import INTERVAL, QueueReconciler
+from cardquota.control.queues import INTERVAL
 from cardquota.control.queues import queue_reconciler as module
 from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import report
+from cardquota.quota.reports import Waiting, report
 
 from ..fakes import a_world, denied, lost, refused, stored, until
 from .queue_numbers import UID, a_reconciler, numbers, one_more, seen, want
@@ -51,70 +52,81 @@ class StatusServer:
         return found
 
 
-@pytest.fixture
-async def server() -> StatusServer:
-    return StatusServer()
+class Desk:
+    """A reconciler over that server, and a ledger whose queue it writes."""
+
+    def __init__(self, **more: Any) -> None:
+        self.server = StatusServer()
+        self.ledger = a_world(a_queue().with_quota({H200: 100}))
+        self.writer = a_reconciler(self.server, **more)
+
+    def want(self, pod: str = "") -> None:
+        """The ledger's numbers, with one pod more that waits if one is named."""
+        want(self.writer, one_more(self.ledger, pod) if pod else numbers(self.ledger))
+
+    def seen(self, queue: dict[str, Any], *about: str, **more: str) -> None:
+        seen(self.writer, queue, *about, **more)
+
+    async def begin(self) -> None:
+        """The first write."""
+        self.seen({})
+        self.want()
+        await self.written()
+
+    async def written(self, times: int = 1) -> None:
+        await until(lambda: len(self.server.writes) >= times)
 
 
 @pytest.fixture
-async def writer(server: StatusServer) -> AsyncIterator[QueueReconciler]:
-    writer = a_reconciler(server)
-    yield writer
-    writer.close()
+async def desk() -> AsyncIterator[Desk]:
+    desk = Desk()
+    yield desk
+    desk.writer.close()
 
 
-@pytest.fixture
-def ledger() -> Ledger:
-    return a_world(a_queue().with_quota({H200: 100}))
-
-
-async def test_numbers_are_written_once_the_queue_has_been_seen(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    want(writer, numbers(ledger))
+async def test_numbers_are_written_once_the_queue_has_been_seen(desk: Desk) -> None:
+    desk.want()
     await asyncio.sleep(0.01)
-    assert server.writes == []
-    seen(writer, {})
-    await until(lambda: server.writes)
-    _, path, body = server.writes[0]
+    assert desk.server.writes == []
+    desk.seen({})
+    await desk.written()
+    _, path, body = desk.server.writes[0]
     assert path == "/apis/scheduling.volcano.sh/v1beta1/queues/queue/status"
     assert (body["metadata"]["name"], body["metadata"]["uid"]) == ("queue", UID)
     assert body["status"]["cards"][0]["quota"] == 100
 
 
-async def test_many_changes_are_one_write_and_the_last_one_is_right(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
+async def test_many_changes_are_one_write_and_the_last_one_is_right(desk: Desk) -> None:
     """At most one per queue and second."""
-    seen(writer, {})
+    desk.seen({})
     began = asyncio.get_running_loop().time()
     for number in range(50):
-        want(writer, one_more(ledger, f"p{number}"))
+        desk.want(f"p{number}")
         await asyncio.sleep(0.004)
-    await until(lambda: server.status["cards"][0]["requested"] == 50)
-    times = [at for at, _, _ in server.writes]
+    await until(lambda: desk.server.status["cards"][0]["requested"] == 50)
+    times = [at for at, _, _ in desk.server.writes]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     assert min(gaps) >= INTERVAL - TICK
     # The first at once, then one per interval for as long as it took us to change things.
     assert len(times) <= 2 + (times[-1] - began) / INTERVAL
 
 
-async def test_only_some_queues_are_written_at_a_time(
-    writer: QueueReconciler, server: StatusServer
-) -> None:
+async def test_only_some_queues_are_written_at_a_time(desk: Desk) -> None:
     """A quota of one queue changes what all others deserve: not all of them are written at once."""
-    server.hold = asyncio.Event()
-    ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
+    desk.server.hold = asyncio.Event()
+    desk.ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
     for n in range(20):
-        found = report(ledger, f"q{n}")
+        found = report(desk.ledger, f"q{n}")
         assert found is not None
-        seen(writer, {}, found.uid, name=found.name)
-        want(writer, found)
+        desk.seen({}, found.uid, name=found.name)
+        want(desk.writer, found)
     await asyncio.sleep(3 * INTERVAL)
-    assert len(server.writes) == module.AT_A_TIME
-    server.hold.set()
-    await until(lambda: len(server.writes) == 20)
-    assert {path.split("/")[-2] for _, path, _ in server.writes} == {f"q{n}" for n in range(20)}
+    assert len(desk.server.writes) == module.AT_A_TIME
+    desk.server.hold.set()
+    await desk.written(20)
+    assert {path.split("/")[-2] for _, path, _ in desk.server.writes} == {
+        f"q{n}" for n in range(20)
+    }
 
 
 @pytest.mark.parametrize(
@@ -122,216 +134,158 @@ async def test_only_some_queues_are_written_at_a_time(
     [(v.FIELD_MANAGER, "Closed", True), ("vcctl", "Closed", False), ("vcctl", "Open", True)],
 )
 async def test_q6_whose_state_it_is(
-    writer: QueueReconciler,
-    server: StatusServer,
-    ledger: Ledger,
+    desk: Desk,
     manager: str,
     state: str,
     *,
     ours: bool,
 ) -> None:
     fields = [{"manager": manager, "fieldsV1": {"f:status": {"f:state": {}}}}]
-    seen(writer, {"metadata": {"managedFields": fields}, "status": {"state": state}})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    assert ("state" in server.status) is ours
+    desk.seen({"metadata": {"managedFields": fields}, "status": {"state": state}})
+    desk.want()
+    await desk.written()
+    assert ("state" in desk.server.status) is ours
 
 
 @pytest.mark.parametrize("queue", [{}, {"metadata": {"name": 7}}, {"metadata": None}])
 async def test_of_a_queue_that_cannot_be_read_nothing_is_written(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger, queue: dict[str, Any]
+    desk: Desk, queue: dict[str, Any]
 ) -> None:
-    writer.seen(queue)
-    want(writer, numbers(ledger))
+    desk.writer.seen(queue)
+    desk.want()
     await asyncio.sleep(2 * INTERVAL)
-    assert server.writes == []
+    assert desk.server.writes == []
 
 
-async def test_nothing_is_written_without_a_change(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    """Neither for the same numbers again, nor for the echo of our own write."""
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    for _ in range(3):
-        want(writer, numbers(ledger))
-        seen(writer, {"status": server.status})
-        await asyncio.sleep(INTERVAL * 1.2)
-    assert len(server.writes) == writer.writes == 1
-
-
-async def test_a_condition_holds_since_it_held_though_somebody_took_the_status_away(
-    server: StatusServer, ledger: Ledger
-) -> None:
+async def test_a_condition_holds_since_it_held_though_somebody_took_the_status_away() -> None:
     """Volcano writes its own status over ours all the time."""
     now = ["2026-01-01T00:00:00Z"]
-    writer = a_reconciler(server, lambda: now[0], standalone=False)
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
+    desk = Desk(now=lambda: now[0], standalone=False)
+    await desk.begin()
     for later in ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"):
         now[0] = later
-        before = len(server.writes)
-        seen(writer, {"status": server.status})
-        seen(writer, {"status": {"state": "Open", "allocated": {"cpu": "1"}}})
-        await until(lambda before=before: len(server.writes) > before)
-        since = {one["lastTransitionTime"] for one in server.status["conditions"]}
+        before = len(desk.server.writes)
+        desk.seen({"status": desk.server.status})
+        desk.seen({"status": {"state": "Open", "allocated": {"cpu": "1"}}})
+        await until(lambda before=before: len(desk.server.writes) > before)
+        since = {one["lastTransitionTime"] for one in desk.server.status["conditions"]}
         assert since == {"2026-01-01T00:00:00Z"}
-    seen(writer, {}, "another")
-    writer.close()
+    desk.seen({}, "another")
+    desk.writer.close()
 
 
-async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
-    writer: QueueReconciler, server: StatusServer
-) -> None:
+async def test_an_empty_list_that_the_server_leaves_out_is_no_change(desk: Desk) -> None:
     """Server-side apply drops a list whose last row was taken out."""
-    seen(writer, {})
-    want(writer, numbers(a_world(a_queue())))
-    await until(lambda: server.writes)
-    assert server.status["cards"] == []
-    seen(writer, {"status": {key: value for key, value in server.status.items() if value}})
+    desk.seen({})
+    want(desk.writer, numbers(a_world(a_queue())))
+    await desk.written()
+    assert desk.server.status["cards"] == []
+    desk.seen({"status": {key: value for key, value in desk.server.status.items() if value}})
     await asyncio.sleep(INTERVAL * 1.5)
-    assert len(server.writes) == 1
+    assert len(desk.server.writes) == 1
 
 
 @pytest.mark.parametrize("edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"columns": None}])
-async def test_an_edit_by_hand_is_put_right(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger, edit: dict[str, Any]
-) -> None:
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes, 10)
-    right = server.status
-    seen(writer, {"status": {**right, **edit}})
-    await until(lambda: len(server.writes) == 2, 10)
-    assert server.status == right
+async def test_an_edit_by_hand_is_put_right(desk: Desk, edit: dict[str, Any]) -> None:
+    await desk.begin()
+    right = desk.server.status
+    desk.seen({"status": {**right, **edit}})
+    await desk.written(2)
+    assert desk.server.status == right
 
 
-async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
+async def test_an_edit_seen_before_our_write_is_answered_is_put_right(desk: Desk) -> None:
     """The watch may be faster than the answer."""
-    server.hold = asyncio.Event()
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes, 10)
-    right = server.status
-    seen(writer, {"status": {**right, "cards": []}})
-    server.hold.set()
-    await until(lambda: len(server.writes) == 2, 10)
-    assert server.status == right
+    desk.server.hold = asyncio.Event()
+    await desk.begin()
+    right = desk.server.status
+    desk.seen({"status": {**right, "cards": []}})
+    desk.server.hold.set()
+    await desk.written(2)
+    assert desk.server.status == right
     await asyncio.sleep(INTERVAL * 1.5)
-    assert len(server.writes) == 2
+    assert len(desk.server.writes) == 2
 
 
-async def test_what_others_write_beside_ours_is_left_alone(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
+async def test_what_others_write_beside_ours_is_left_alone(desk: Desk) -> None:
     """Volcano's own fields."""
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    seen(writer, {"status": {**server.status, "pending": 3, "reservation": {}}})
+    await desk.begin()
+    desk.seen({"status": {**desk.server.status, "pending": 3, "reservation": {}}})
     await asyncio.sleep(INTERVAL * 1.5)
-    assert len(server.writes) == 1
+    assert len(desk.server.writes) == 1
 
 
-@pytest.mark.parametrize(
-    ("failure", "logged"),
-    [(denied(409), True), (refused(403), True), (lost(), True)],
-)
+@pytest.mark.parametrize("failure", [denied(409), refused(403), lost()])
 async def test_a_write_that_failed_is_tried_again(
-    writer: QueueReconciler,
-    server: StatusServer,
-    ledger: Ledger,
-    caplog: pytest.LogCaptureFixture,
-    failure: Exception,
-    *,
-    logged: bool,
+    desk: Desk, caplog: pytest.LogCaptureFixture, failure: Exception
 ) -> None:
-    """And is in the log, unless somebody else's write was faster."""
-    server.answers = [failure]
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][0] - server.writes[0][0] >= INTERVAL - TICK
-    assert ("status of queue" in caplog.text) is logged
+    desk.server.answers = [failure]
+    desk.seen({})
+    desk.want()
+    await desk.written(2)
+    assert desk.server.writes[1][0] - desk.server.writes[0][0] >= INTERVAL - TICK
+    assert "status of queue" in caplog.text
 
 
-async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    server.answers = [ApiError(429, "TooManyRequests", "later", retry_after=4 * INTERVAL)]
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    want(writer, one_more(ledger, "p"))
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][0] - server.writes[0][0] >= 4 * INTERVAL - TICK
+async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(desk: Desk) -> None:
+    desk.server.answers = [ApiError(429, "TooManyRequests", "later", retry_after=4 * INTERVAL)]
+    await desk.begin()
+    desk.want("p")
+    await desk.written(2)
+    assert desk.server.writes[1][0] - desk.server.writes[0][0] >= 4 * INTERVAL - TICK
 
 
-async def test_another_state_of_the_queue_ends_the_pause_after_a_refusal(
-    server: StatusServer, ledger: Ledger
-) -> None:
+async def test_another_state_of_the_queue_ends_the_pause_after_a_refusal() -> None:
     """While it is Closing Volcano's webhook refuses every update: its numbers are old."""
     old: list[int] = []
-    writer = a_reconciler(server, standalone=False, unwritten=old.append)
-    server.answers = [refused(403)] * 6
-    seen(writer, {"status": {"state": "Closing"}})
-    want(writer, numbers(ledger))
-    await until(lambda: len(server.writes) == 6)
+    desk = Desk(standalone=False, unwritten=old.append)
+    desk.server.answers = [refused(403)] * 6
+    desk.seen({"status": {"state": "Closing"}})
+    desk.want()
+    await desk.written(6)
     assert old == [1]
-    seen(writer, {"status": {"state": "Closing", "running": 2}})
+    desk.seen({"status": {"state": "Closing", "running": 2}})
     await asyncio.sleep(INTERVAL)
-    assert len(server.writes) == 6, "that is no other state"
+    assert len(desk.server.writes) == 6, "that is no other state"
     at = asyncio.get_running_loop().time()
-    seen(writer, {"status": {"state": "Open"}})
-    await until(lambda: len(server.writes) == 7)
-    assert server.writes[6][0] - at < INTERVAL / 2
+    desk.seen({"status": {"state": "Open"}})
+    await desk.written(7)
+    assert desk.server.writes[6][0] - at < INTERVAL / 2
     await until(lambda: old == [1, 0])
-    server.answers = [refused(403)]
-    want(writer, one_more(ledger, "p"))
+    desk.server.answers = [refused(403)]
+    desk.want("p")
     await until(lambda: old == [1, 0, 1])
-    writer.want(UID, None)
-    writer.gone(UID)
+    desk.writer.want(UID, None)
+    desk.writer.gone(UID)
     assert old == [1, 0, 1, 0], "it is gone"
-    writer.close()
-    seen(writer, {"status": {"state": "Open"}})
-    want(writer, numbers(ledger))
+    desk.writer.close()
+    desk.seen({"status": {"state": "Open"}})
+    desk.want()
     await asyncio.sleep(INTERVAL / 2)
-    assert writer.working == 0, "nothing is begun any more"
+    assert desk.writer.working == 0, "nothing is begun any more"
 
 
-async def test_a_queue_that_is_gone_is_written_no_more(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    want(writer, one_more(ledger, "p"))
-    writer.want(UID, None)
+async def test_a_queue_that_is_gone_is_written_no_more(desk: Desk) -> None:
+    await desk.begin()
+    desk.want("p")
+    desk.writer.want(UID, None)
     await asyncio.sleep(INTERVAL * 1.5)
-    assert len(server.writes) == 1
+    assert len(desk.server.writes) == 1
 
 
-async def test_a_write_that_fails_once_its_queue_is_gone_is_not_counted(
-    server: StatusServer, ledger: Ledger
-) -> None:
+async def test_a_write_that_fails_once_its_queue_is_gone_is_not_counted() -> None:
     old: list[int] = []
-    writer = a_reconciler(server, standalone=False, unwritten=old.append)
-    server.hold = asyncio.Event()
-    server.answers = [refused(503)]
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    writer.want(UID, None)
-    writer.gone(UID)
-    server.hold.set()
-    await until(lambda: not server.answers)
+    desk = Desk(standalone=False, unwritten=old.append)
+    desk.server.hold = asyncio.Event()
+    desk.server.answers = [refused(503)]
+    await desk.begin()
+    desk.writer.want(UID, None)
+    desk.writer.gone(UID)
+    desk.server.hold.set()
+    await until(lambda: not desk.server.answers)
     await asyncio.sleep(INTERVAL / 2)
     assert old == []
-    writer.close()
+    desk.writer.close()
 
 
 OLD, NEW = "uid-old", "uid-new"
@@ -350,126 +304,89 @@ OLD, NEW = "uid-old", "uid-new"
     ],
 )
 async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
-    writer: QueueReconciler, server: StatusServer, order: list[str]
+    desk: Desk, order: list[str]
 ) -> None:
     """Ledger and Kopf hear of the old one's end and of the new one in orders of their own."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
-    seen(writer, {}, OLD)
-    want(writer, numbers(a_world(old)))
-    await until(lambda: server.writes)
+    desk.seen({}, OLD)
+    want(desk.writer, numbers(a_world(old)))
+    await desk.written()
 
     def heard_of_new() -> None:
-        writer.want(OLD, None)
-        want(writer, numbers(a_world(new)))
+        desk.writer.want(OLD, None)
+        want(desk.writer, numbers(a_world(new)))
 
     steps: dict[str, Callable[[], None]] = {
         "want": heard_of_new,
-        "gone": lambda: writer.want(OLD, None),
-        "see": lambda: seen(writer, {}, NEW),
-        "seen gone": lambda: writer.gone(OLD),
+        "gone": lambda: desk.writer.want(OLD, None),
+        "see": lambda: desk.seen({}, NEW),
+        "seen gone": lambda: desk.writer.gone(OLD),
     }
     for step in order:
         steps[step]()
         await asyncio.sleep(0)
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][2]["metadata"]["uid"] == NEW
-    writer.gone(NEW)
-    writer.want(NEW, None)
-    await until(lambda: not writer.working)
-    assert len(writer) == 0
+    await desk.written(2)
+    assert desk.server.writes[1][2]["metadata"]["uid"] == NEW
+    desk.writer.gone(NEW)
+    desk.writer.want(NEW, None)
+    await until(lambda: not desk.writer.working)
+    assert len(desk.writer) == 0
 
 
-async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
-    writer: QueueReconciler, server: StatusServer
-) -> None:
+async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(desk: Desk) -> None:
     """It would pass for a status that is right already."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
-    server.hold = asyncio.Event()
-    seen(writer, {}, OLD)
-    want(writer, numbers(a_world(old)))
-    await until(lambda: server.writes)
-    writer.gone(OLD)
-    seen(writer, {}, NEW)
-    want(writer, numbers(a_world(new)))
-    server.hold.set()
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][2]["metadata"]["uid"] == NEW
+    desk.server.hold = asyncio.Event()
+    desk.seen({}, OLD)
+    want(desk.writer, numbers(a_world(old)))
+    await desk.written()
+    desk.writer.gone(OLD)
+    desk.seen({}, NEW)
+    want(desk.writer, numbers(a_world(new)))
+    desk.server.hold.set()
+    await desk.written(2)
+    assert desk.server.writes[1][2]["metadata"]["uid"] == NEW
 
 
-async def test_a_state_that_somebody_else_closed_is_left_alone(
-    writer: QueueReconciler, server: StatusServer
-) -> None:
-    """Q6: never taken back, and never counted as a difference."""
-    ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
-    seen(writer, {"status": {"state": "Closed"}})
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    assert "state" not in server.status
-    seen(writer, {"status": {**server.status, "state": "Closed"}})
-    await asyncio.sleep(INTERVAL * 1.5)
-    assert len(server.writes) == 1
-
-
-async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    """Q6: who closes the queue meanwhile makes the API server refuse the write."""
-    server.answers = [refused(409)]
-    seen(writer, {}, version="7")
-    want(writer, numbers(ledger))
-    await asyncio.sleep(5 * INTERVAL)
-    assert len(server.writes) == 1, "what the queue is by now has not been seen"
-    seen(writer, {"status": {"state": "Closed"}}, version="8")
-    await until(lambda: len(server.writes) == 2)
-    before, after = (body for _, _, body in server.writes)
-    assert (before["metadata"]["resourceVersion"], before["status"]["state"]) == ("7", "Open")
-    assert "state" not in after["status"]
-    assert "resourceVersion" not in after["metadata"], "nothing that anybody else may write"
-
-
-async def test_the_next_write_is_on_what_the_last_one_made(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
+async def test_the_next_write_is_on_what_the_last_one_made(desk: Desk) -> None:
     """It need not wait until that is seen; what is seen late says nothing new."""
-    seen(writer, {}, version="7")
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
+    desk.seen({}, version="7")
+    desk.want()
+    await desk.written()
     for late in ("7", "1000"):
-        seen(writer, {}, version=late)
-    want(writer, one_more(ledger, "p"))
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
+        desk.seen({}, version=late)
+    desk.want("p")
+    await desk.written(2)
+    assert desk.server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
 
 
-async def test_an_older_status_seen_while_we_write_is_no_news(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    server.hold = asyncio.Event()
-    seen(writer, {}, version="7")
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    seen(writer, {"status": {"pending": 1}}, version="8")
-    server.hold.set()
+async def test_an_older_status_seen_while_we_write_is_no_news(desk: Desk) -> None:
+    desk.server.hold = asyncio.Event()
+    desk.seen({}, version="7")
+    desk.want()
+    await desk.written()
+    desk.seen({"status": {"pending": 1}}, version="8")
+    desk.server.hold.set()
     await asyncio.sleep(3 * INTERVAL)
-    assert len(server.writes) == 1
-    want(writer, one_more(ledger, "p"))
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
+    assert len(desk.server.writes) == 1
+    desk.want("p")
+    await desk.written(2)
+    assert desk.server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
 
 
 async def test_without_a_version_in_the_answer_the_next_write_waits_until_ours_is_seen(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
+    desk: Desk,
 ) -> None:
-    server.unreadable = True
-    seen(writer, {}, version="7")
-    want(writer, numbers(ledger))
-    await until(lambda: server.writes)
-    want(writer, one_more(ledger, "p"))
+    desk.server.unreadable = True
+    desk.seen({}, version="7")
+    desk.want()
+    await desk.written()
+    desk.want("p")
     await asyncio.sleep(3 * INTERVAL)
-    assert len(server.writes) == 1
-    seen(writer, {"status": server.status}, version="8")
-    await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][2]["metadata"]["resourceVersion"] == "8"
+    assert len(desk.server.writes) == 1
+    desk.seen({"status": desk.server.status}, version="8")
+    await desk.written(2)
+    assert desk.server.writes[1][2]["metadata"]["resourceVersion"] == "8"
 
 
 def wanted(ledger: Ledger, stored: dict[str, Any], *, standalone: bool = True) -> dict[str, Any]:
@@ -542,12 +459,6 @@ def test_a_total_beyond_64_bits_is_cut_so_that_the_others_are_written() -> None:
     assert (other["name"], other["allocated"], other["quota"]) == (H800, 0, 1)
 
 
-def test_beside_volcano_its_fields_are_volcanos() -> None:
-    ledger = a_world(a_queue().with_quota({H200: 3}))
-    assert {"state", "allocated"} <= wanted(ledger, {}).keys()
-    assert not {"state", "allocated"} & wanted(ledger, {}, standalone=False).keys()
-
-
 @pytest.mark.parametrize(
     "conditions",
     [
@@ -562,3 +473,26 @@ def test_odd_stored_conditions_are_no_trouble(conditions: object) -> None:
     """Of any origin, as in an annotation: nothing of it stays that is no time."""
     found = wanted(a_world(a_queue()), {"conditions": conditions})["conditions"]
     assert [one["lastTransitionTime"] for one in found] == ["2026-02-02T00:00:00Z"] * 3
+
+
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+
+
+def waits(name: str, created: str) -> PodBody:
+    return a_pod(name).in_queue("queue").naming(H200).asking_for(1).gated().created(created)
+
+
+def test_t7_the_report_has_the_pods_that_wait_and_when_the_first_was_created() -> None:
+    ledger = a_world(a_queue())
+    assert numbers(ledger).waiting == (0, "")
+    see(ledger, waits("late", LATE))
+    see(ledger, waits("early", EARLY))
+    assert numbers(ledger).waiting == (2, EARLY)
+
+
+def test_t7_a_time_that_is_none_is_left_out() -> None:
+    """The API server would refuse the whole status."""
+    ledger = a_world(a_queue(), waits("odd", "yesterday"))
+    assert numbers(ledger).waiting == Waiting(1, "")
+    status = wanted(ledger, {})
+    assert status["waiting"] == {"pods": 1}

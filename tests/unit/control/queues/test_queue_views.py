@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from builders import H200, a_queue
-from cardquota.control.queues import QueueViews
-from cardquota.control.queues import queue_views as module
+from cardquota.control import QueueViews
+from cardquota.control import leader_work as module
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import QueueReport, report
 

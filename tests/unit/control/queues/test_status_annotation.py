@@ -9,7 +9,7 @@ import pytest
 
 from builders import H200, a_pod, a_queue, see
 from cardquota.cluster.api import ApiError
-from cardquota.control.queues import QueueReconciler, StatusAnnotation, StatusFields
+from cardquota.control.queues import QueueReconciler, StatusAnnotation
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 
@@ -93,30 +93,6 @@ def ledger() -> Ledger:
     return a_world(a_queue().with_quota({H200: 100}))
 
 
-async def test_it_holds_what_the_status_would_but_for_what_is_volcanos(
-    writer: QueueReconciler, store: QueueStore, ledger: Ledger
-) -> None:
-    store.seen_by(writer)
-    want(writer, one_more(ledger, "a"))
-    await until(lambda: store.writes)
-    assert {"cards", "resources", "conditions", "columns"} <= set(store.published)
-    assert {"state", "allocated"}.isdisjoint(store.published)
-    assert store.published["cards"][0]["requested"] == 1
-    assert store.status == {}
-
-
-async def test_a_write_of_volcano_that_was_not_seen_is_in_nobodys_way(
-    writer: QueueReconciler, store: QueueStore, ledger: Ledger
-) -> None:
-    store.seen_by(writer)
-    want(writer, numbers(ledger))
-    await until(lambda: store.writes)
-    store.version += 7
-    want(writer, one_more(ledger, "a"))
-    await until(lambda: store.published["cards"][0]["requested"] == 1)
-    assert len(store.writes) == 2
-
-
 async def test_what_a_successor_has_written_stays(
     writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
@@ -186,26 +162,6 @@ async def test_a_queue_that_the_api_server_finds_invalid_is_told_and_tried_again
     await until(lambda: len(store.writes) == 3)
     assert "spec.weight" in caplog.text
     assert store.published["cards"][0]["requested"] == 1
-
-
-async def test_the_annotation_goes_once_the_status_has_the_numbers(
-    store: QueueStore, ledger: Ledger
-) -> None:
-    """Our definition took the place of Volcano's."""
-    store.notes[v.STATUS] = "{}"
-    place = StatusFields(instead=True)
-    writer = a_reconciler(store, standalone=False, place=place)
-    store.seen_by(writer)
-    want(writer, numbers(ledger))
-    await until(lambda: store.writes)
-    store.seen_by(writer)
-    await until(lambda: len(store.writes) == 2)
-    assert store.notes == {}
-    store.seen_by(writer)
-    await asyncio.sleep(5)
-    assert store.status["cards"][0]["quota"] == 100
-    assert [path for path, _ in store.writes] == ["status", "queue"]
-    writer.close()
 
 
 async def test_a_first_write_beside_others_is_in_nobodys_way(

@@ -1,18 +1,15 @@
-"""The releaser over a real ledger: charge, write ahead, send; tell those who wait."""
+"""The releaser over a real ledger: charge, write ahead, send; tell those who wait (section 9)."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from builders import H200, H800, a_namespace, a_pod, a_queue
+from builders import H200, a_namespace, a_pod, a_queue
 from cardquota.cluster.api import ApiError
-from cardquota.control.release import retries as module
 from cardquota.quota import vocabulary as v
 
-from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
+from ..fakes import Answer, Call, charged, denied, lost, no_charge_is_left, refused, stored, until
 from ..leader import GANG, THREE, Leader, leading, waiting
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
@@ -47,26 +44,6 @@ async def test_who_was_there_before_the_term_may_have_been_told_to_wait() -> Non
     async with leading(THREE, *pods, began=began + 0.9) as leader:
         await until(lambda: leader.tells("old") == [v.RELEASED] and len(leader.opened) == 2)
         assert leader.tells("new") == []
-
-
-async def test_who_asks_another_queue_hears_another_answer_under_the_same_reason() -> None:
-    """Section 9: another question is no retry."""
-    blue = a_queue("blue").with_quota({H200: 0, H800: 0})
-    pod = waiting("pod")
-    async with leading(THREE.with_quota({H200: 0}), blue, pod) as leader:
-        await until(lambda: len(leader.told.events) == 1)
-        leader.see(pod.in_queue("blue").at_revision(8))
-        await until(lambda: len(leader.told.events) == 2)
-        leader.see(pod.in_queue("blue").naming(H800).at_revision(9))
-        await until(lambda: len(leader.told.events) == 3)
-        leader.see(blue.limited_to(cpu="9").at_revision(10))
-        await asyncio.sleep(0.01)
-        texts = [text for _, _, text in leader.told.events]
-    assert [("<blue>" in text, f"<{H800}>" in text) for text in texts] == [
-        (False, False),
-        (True, False),
-        (True, True),
-    ]
 
 
 @pytest.mark.parametrize("mode", ["off", "audit"])
@@ -131,31 +108,6 @@ async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
         assert leader.script.calls == []
         leader.left = 60.0
         await until(lambda: leader.opened == ["a"])
-
-
-async def test_one_timer_waits_for_the_renewals_however_many_news_come(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Or each of them had a timer of its own, which makes another when it fires, for ever."""
-    loop, made = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
-    call_later = loop.call_later
-
-    async with leading(THREE, waiting("a"), left=2.0) as leader:
-
-        def counted(delay: float, call: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
-            timer = call_later(delay, call, *args)
-            if getattr(call, "__self__", None) is leader.releaser:
-                made.append(timer)
-            return timer
-
-        monkeypatch.setattr(loop, "call_later", counted)
-        for _ in range(50):
-            leader.releaser.wake()
-            await asyncio.sleep(0)
-        assert len(made) == 1
-        await until(lambda: len(made) == 2)
-        assert not made[1].cancelled()
-    assert made[1].cancelled()
 
 
 async def test_a_term_that_ends_leaves_no_charge() -> None:
@@ -259,23 +211,6 @@ async def test_events_give_way_while_gates_are_on_their_way() -> None:
         await until(lambda: len(leader.opened) == 4 and not leader.told.gives_way)
 
 
-async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Only a gate that opens says that it is none: pods come and go."""
-    monkeypatch.setattr(module, "TRY_AGAIN", 0.01)
-    monkeypatch.setattr(module, "AT_MOST", 0.01)
-    world = (a_queue().with_quota({H200: 8}), *(waiting(f"p{n}") for n in range(8)))
-    async with leading(*world, in_flight=4) as leader:
-        leader.script.answer_to = lambda _: refused(403)
-        await until(lambda: len(leader.opened) > 8)
-        tries, others = len(leader.opened), list[int]()
-        leader.script.on_call = lambda _: others.append(leader.script.in_flight)
-        leader.ledger.pod_gone("uid-p0")
-        await until(lambda: len(leader.opened) > tries + 30)
-        assert max(others) == 0
-
-
 async def test_e11_nothing_is_opened_while_decisions_of_the_term_are_refused() -> None:
     async with leading(THREE) as leader:
         leader.fence.closed = True
@@ -298,3 +233,99 @@ async def test_e11_who_is_refused_for_the_term_is_neither_blamed_nor_held_back()
         await until(lambda: len(leader.script.patches) == 2)
         await until(lambda: charged(leader.ledger, H200) == 1)
         assert leader.tells("a") == []
+
+
+async def test_a_pod_that_holds_room_though_nobody_knows_whether_it_starts_is_told() -> None:
+    """With what is held for it, and by whom it is held up; any change of the pod ends it."""
+    answers: list[Answer] = [lost()]
+    revision = [1]
+
+    def answer(call: Call) -> Answer:
+        if call.method == "GET":
+            return stored(revision[0], spec={"schedulingGates": [{"name": v.GATE}]})
+        return answers.pop() if answers else denied(403)
+
+    async with leading(THREE, waiting("a", 2).with_cpu("4")) as leader:
+        leader.script.answer_to = answer
+        await until(lambda: leader.tells("a"))
+        ((_, reason, text),) = leader.told.events
+        assert reason == v.GATE_REFUSED
+        assert denied(403).message in text
+        assert "Queue <queue> holds for the pod: <NVIDIA-H200> <2>, <cpu> <4>;" in text
+        assert charged(leader.ledger, H200) == 2
+        calls = len(leader.script.calls)
+        await until(lambda: len(leader.script.calls) > calls + 10)
+        assert leader.tells("a") == [v.GATE_REFUSED]
+        revision[0] = 7
+        await until(lambda: charged(leader.ledger, H200) == 0)
+
+
+async def test_it_hears_that_it_is_refused_once_that_is_known() -> None:
+    """Then the group holds nothing any more, and that is news."""
+    answers: list[Answer] = [lost(), denied(403), stored(1), stored(5)]
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.answer_to = lambda _: answers.pop(0) if answers else denied(409)
+        await until(lambda: len(leader.told.events) == 2)
+        assert "holds for the pod" in leader.told.events[0][2]
+        assert leader.told.events[1][2].startswith("the gate cannot be opened: admission webhook")
+        await until(lambda: charged(leader.ledger, H200) == 0)
+
+
+async def test_and_that_it_runs_after_all() -> None:
+    answers: list[Answer] = [lost(), denied(403), stored(1), stored(5)]
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.answer_to = lambda _: answers.pop(0) if answers else stored(9, spec={})
+        await until(lambda: leader.tells("a") == [v.GATE_REFUSED, v.RELEASED])
+
+
+async def test_who_waits_again_after_a_refusal_is_told_why() -> None:
+    """Somebody else got the room meanwhile."""
+    async with leading(THREE, waiting("a", 3)) as leader:
+        leader.script.answer_to = lambda _: denied(403)
+        await until(lambda: leader.tells("a") == [v.GATE_REFUSED])
+        leader.see(waiting("z", 1).stamped("queue", {H200: 1}).on_node("h200-a"))
+        await until(lambda: len(leader.tells("a")) == 2)
+        assert leader.tells("a")[1] == "InsufficientCardQuota"
+
+
+async def test_refused_gates_are_counted() -> None:
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.answer_to = lambda _: denied(403)
+        await until(lambda: leader.tells("a") == [v.GATE_REFUSED])
+        value = leader.metrics.registry.get_sample_value
+        assert value("cardquota_refused_gates_total", {"why": "object"}) == 1
+        assert value("cardquota_refused_gates_total", {"why": "term"}) == 0
+
+
+TEAM = a_namespace("team").with_default_queue("red")
+RED, BLUE = (a_queue(name).with_quota({H200: 3}) for name in ("red", "blue"))
+PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(4)]
+
+
+def stamps(leader: Leader) -> list[str]:
+    """The queue that each opened pod is charged to."""
+    return [call.body["metadata"]["annotations"][v.CHARGED_QUEUE] for call in leader.script.patches]
+
+
+async def test_a_pod_is_charged_to_the_queue_that_its_namespace_has_now() -> None:
+    async with leading(RED, BLUE, TEAM, *PODS) as leader:
+        leader.ledger.reassessment.at_once = 0
+        leader.see(TEAM.with_default_queue("blue"))
+        assert leader.ledger.overdue
+        assert {record.queue for record in leader.ledger.pods.values()} == {"red"}
+        leader.ledger.reassessment.at_once = 1
+        await until(lambda: len(leader.opened) == 3)
+        assert stamps(leader) == ["blue"] * 3
+
+
+async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:
+    async with leading(RED, TEAM, *PODS) as leader:
+        leader.ledger.reassessment.at_once = 0
+        leader.see(RED.open_to("other").at_revision(2))
+        leader.ledger.reassessment.at_once = 1
+        assert leader.ledger.overdue
+        await until(lambda: not leader.ledger.dirty.pending)
+        leader.ledger.reassessment.read_overdue()
+        leader.releaser.wake()
+        await until(lambda: leader.tells("p3"))
+        assert leader.opened == []

@@ -8,7 +8,7 @@ import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release import retries
+from cardquota.control.release import pacing
 from cardquota.quota.release import ReleaseJudge
 from harness.fake_clock_loop import pass_by
 
@@ -33,6 +33,11 @@ class Short:
     def beyond(self, part: float) -> bool:
         self._asked += 1
         return self._asked > part * self.asks
+
+    async def give_way(self) -> None:
+        if self.over:
+            Short.made += 1
+            self._asked = 0
 
 
 @pytest.fixture
@@ -125,7 +130,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "TimeSlice", Short)
-    monkeypatch.setattr(retries, "TRY_AGAIN", 0.05)
+    monkeypatch.setattr(pacing, "TRY_AGAIN", 0.05)
     pods = [waiting(f"p{n:03}").in_group("gang") for n in range(100)]
     world = (a_queue().with_quota({H200: 100}), a_group().in_queue("queue").of(100), *pods)
     async with leading(*world, answers=(refused(409),)) as leader:
@@ -145,43 +150,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
             most = max(most, number[0] - before)
         assert most == 0.25 * Short.asks
         await until(lambda: len(leader.opened) == 100)
-        await until(lambda: leader.releaser.idle)
-
-
-class Busy(Short):
-    """A time slice in which nobody is put back, or all are."""
-
-    busy = True
-    due = 0
-    """How often somebody was not put back who is due."""
-
-    def beyond(self, part: float) -> bool:
-        if not Busy.busy or part > 0.5:
-            return False
-        Busy.due += 1
-        return True
-
-
-async def test_who_fails_again_before_he_is_put_back_waits_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "TimeSlice", Busy)
-    monkeypatch.setattr(Busy, "busy", True)
-    monkeypatch.setattr(Busy, "due", 0)
-    monkeypatch.setattr(retries, "TRY_AGAIN", 0.1)
-    pod = waiting("a")
-    answers = (refused(409), refused(409))
-    async with leading(a_queue().with_quota({H200: 1}), pod, answers=answers) as leader:
-        await until(lambda: leader.ledger.pods[pod.uid].backed_off)
-        await until(lambda: Busy.due)
-        leader.see(pod.at_revision(2))  # on news of him he is tried at once
-        await until(lambda: len(leader.opened) == 2)
-        await until(lambda: leader.ledger.pods[pod.uid].backed_off)
-        monkeypatch.setattr(Busy, "busy", False)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        assert leader.ledger.pods[pod.uid].backed_off
-        await until(lambda: len(leader.opened) == 3)
+        await until(lambda: leader.idle)
 
 
 async def test_the_end_of_a_term_gives_way_too(monkeypatch: pytest.MonkeyPatch) -> None:

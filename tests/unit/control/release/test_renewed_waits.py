@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
+from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.events import MESSAGE_BYTES
 from cardquota.control.release import AT_ONCE, PER_SECOND
 
 from .test_wait_reports import ToldWaits
@@ -88,24 +87,6 @@ def test_a_group_at_the_head_is_told_again_with_its_place(kind: str) -> None:
     first, second = line.of("gang")
     assert second == first
     assert second.endswith("; number <1> of <1> that wait in Queue <queue>; held by holder 3")
-
-
-def test_the_advice_stays_in_the_event_whoever_holds_how_many_cards() -> None:
-    cards = [f"NVIDIA-{'L' * 30}{n}" for n in range(5)]
-    nodes = [a_node(card.lower()).with_cards(card, 8) for card in cards]
-    there = [
-        a_pod(f"{'w' * 50}-{n}-{m}").in_queue("queue").naming(card).stamped("queue", {card: 1})
-        for n, card in enumerate(cards)
-        for m in range(4)
-    ]
-    asks = waiting("a").naming("|".join(cards))
-    line = RenewedWaits(a_queue().with_quota(dict.fromkeys(cards, 4)), *nodes, *there, asks)
-    line.look()
-    (text,) = line.run()
-    assert text.endswith(
-        "; wait until some of it is free, or ask the queue's owner for a higher quota"
-    )
-    assert len(text) <= MESSAGE_BYTES
 
 
 def test_i5_thousands_who_get_another_reason_are_told_at_a_steady_rate_as_it_is_then() -> None:

@@ -10,17 +10,14 @@ from contextlib import asynccontextmanager
 import pytest
 
 from builders import H200, H800, Body, a_namespace, a_pod, see
-from cardquota.control.release import StampWriter
-from cardquota.control.release import retries as module
+from cardquota.control.release import pacing as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import (
     TERM,
     Answer,
     Call,
-    Script,
     a_world,
-    a_writer,
     charged,
     lost,
     refused,
@@ -50,11 +47,11 @@ def written(call: Call) -> dict[str, int]:
 async def seen(leader: Leader) -> None:
     """The news of the write come, and nothing more is written."""
     leader.see(WRITTEN)
-    await until(lambda: leader.releaser.idle)
+    await until(lambda: leader.idle)
     calls = len(leader.script.calls)
     await asyncio.sleep(0.1)
     assert len(leader.script.calls) == calls
-    assert leader.releaser.idle
+    assert leader.idle
     assert charged(leader.ledger, H800) == 2
     assert charged(leader.ledger, H200) == 0
 
@@ -109,18 +106,6 @@ async def test_nothing_is_written_near_the_end_of_a_term() -> None:
     async with leading(THREE, ELSEWHERE, left=0.1) as leader:
         await asyncio.sleep(0.06)
         assert not leader.script.calls
-    script = Script()
-    ledger = a_world(THREE, ELSEWHERE)
-    await StampWriter(ledger, a_writer(script, lambda: 0.1), term=TERM).correct(ELSEWHERE.uid)
-    assert not script.calls
-
-
-async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
-    script = Script()
-    ledger = a_world(THREE, ELSEWHERE)
-    ledger.pod_gone(ELSEWHERE.uid)
-    await StampWriter(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
-    assert not script.calls
 
 
 AUDITED = a_namespace().in_mode("audit")
@@ -156,10 +141,10 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
             }
         }
         leader.see(NOTED)
-        await until(lambda: leader.releaser.idle)
+        await until(lambda: leader.idle)
         await asyncio.sleep(0.1)
         assert len(leader.script.calls) == 1
-        assert leader.releaser.idle
+        assert leader.idle
         assert charged(leader.ledger, H200) == 2
 
 
@@ -216,8 +201,8 @@ async def test_i3_where_a_pod_that_came_past_us_is_charged_is_written_on_it_once
             }
         }
         leader.see(WRITTEN_ON_IT)
-        await until(lambda: leader.releaser.idle)
+        await until(lambda: leader.idle)
         await asyncio.sleep(0.1)
         assert len(leader.script.calls) == 1
-        assert leader.releaser.idle
+        assert leader.idle
         assert charged(leader.ledger, H200) == 2

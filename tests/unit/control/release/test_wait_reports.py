@@ -1,11 +1,11 @@
-"""Who waits is told why: in slices, as events can be taken, and once (section 9)."""
+"""Who waits is told why: in slices, as events can be taken, once, with a bound (section 9, P8)."""
 
 import math
 from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_pod, a_queue, see
+from builders import H200, H800, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.release import GroupConditions, WaitReports
 from cardquota.loop import TimeSlice
@@ -236,3 +236,23 @@ def test_who_waits_is_told_who_holds_the_card_and_not_again_if_others_do() -> No
     assert reason == Reason.INSUFFICIENT_CARD
     assert "but capability is <1>; wait until some of it is free" in text
     assert text.endswith("; held by chat 1")
+
+
+def topics(cards: str) -> list[str]:
+    pod = a_pod().in_queue("queue").naming(cards).asking_for(1).gated()
+    line = ToldWaits(a_queue().with_quota({H200: 0, H800: 0}), pod)
+    line.look()
+    line.go_on()
+    told = line.ledger.pods[pod.uid].told
+    return [told[1]] if told else []
+
+
+def test_a_topic_is_what_is_asked() -> None:
+    assert topics(H200) == [f"queue {H200}"]
+    assert topics(f"{H200}|{H800}") == [f"queue {H200} {H800}"]
+
+
+def test_a_long_one_is_told_apart_by_its_digest() -> None:
+    long = [f"NVIDIA-{letter * 56}" for letter in "ABCD"]
+    one, other = topics("|".join(long)), topics("|".join(reversed(long)))
+    assert [len(topic) for topic in (*one, *other)] in ([32, 32], [5, 5])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
+from builders import H200, H800, Body, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.queues import UNDECIDED, UNKNOWN, measure_drift, refresh
 from cardquota.control.reports import report_unadmitted
@@ -95,6 +95,12 @@ def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
     }
 
 
+async def refreshed(*things: Body, audit: bool = False) -> Metrics:
+    metrics = Metrics()
+    await refresh(a_world(*things, audit=audit), metrics)
+    return metrics
+
+
 async def test_the_totals_of_each_queue_and_card() -> None:
     ledger = a_world(
         a_queue().with_quota({H200: 3, H800: 2}),
@@ -115,10 +121,7 @@ async def test_the_totals_of_each_queue_and_card() -> None:
 
 async def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
     """Sixteen promised of eight: half is deserved."""
-    metrics = Metrics()
-    await refresh(
-        a_world(*(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue"))), metrics
-    )
+    metrics = await refreshed(*(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue")))
     assert values(metrics, "queue_card_guarantee")["red", H200] == 8
     assert values(metrics, "queue_card_deserved")["red", H200] == 4
 
@@ -126,8 +129,7 @@ async def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
 async def test_cpu_in_cores_and_memory_in_bytes() -> None:
     queue = THREE.guaranteeing(cpu="2").deserving(memory="4Gi")
     pod = passed("a", 1).with_cpu("1500m").with_memory("1Gi").stamped("queue", {H200: 1})
-    metrics = Metrics()
-    await refresh(a_world(queue, pod.on_node("h200-a")), metrics)
+    metrics = await refreshed(queue, pod.on_node("h200-a"))
     shown = {
         total: values(metrics, f"queue_resource_{total}")
         for total in ("quota", "allocated", "guarantee", "deserved")
@@ -142,14 +144,10 @@ async def test_cpu_in_cores_and_memory_in_bytes() -> None:
 
 async def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
     """Section 6: on-line is Deny, off-line is Gate."""
-    metrics = Metrics()
-    await refresh(
-        a_world(
-            a_queue("serving").with_quota({H200: 3}).with_policy("Deny"),
-            a_queue("training").with_quota({H200: 7}).with_policy("Gate"),
-            a_pod().in_queue("training").naming(H200).asking_for(2).on_node("h200-a"),
-        ),
-        metrics,
+    metrics = await refreshed(
+        a_queue("serving").with_quota({H200: 3}).with_policy("Deny"),
+        a_queue("training").with_quota({H200: 7}).with_policy("Gate"),
+        a_pod().in_queue("training").naming(H200).asking_for(2).on_node("h200-a"),
     )
     assert values(metrics, "cluster_card_guarantee")[(H200,)] == 10
     assert values(metrics, "cluster_card_oversold")[(H200,)] == 2
@@ -165,8 +163,7 @@ async def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
 
 async def test_cards_used_outside_every_queue_are_counted() -> None:
     """Section 2: in metrics, under no queue's name."""
-    metrics = Metrics()
-    await refresh(a_world(a_pod().asking_for(2).on_node("h200-a")), metrics)
+    metrics = await refreshed(a_pod().asking_for(2).on_node("h200-a"))
     assert values(metrics, "queue_card_allocated") == {("", H200): 2}
 
 
@@ -223,8 +220,7 @@ def series(metrics: Metrics) -> set[str]:
 async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
     strays = [runs(f"p{n}", 2).stamped(f"stray-{n}", {H200: 2}) for n in range(3)]
     named = a_pod("long").in_queue("q" * 250_000).asking_for(1).gated()
-    metrics = Metrics()
-    await refresh(a_world(THREE, *strays, named), metrics)
+    metrics = await refreshed(THREE, *strays, named)
     assert values(metrics, "unadmitted_pods") == {("queue",): 0, (UNKNOWN,): 0}
     assert values(metrics, "gated_pods") == {("queue",): 0, (UNKNOWN,): 1}
     assert values(metrics, "queue_card_allocated")[UNKNOWN, H200] == 6

@@ -42,7 +42,7 @@ class VotingReplica:
         self.votes = EnqueueVotes(
             self.ledger,
             self.notifier,
-            self.leader,
+            self.leader,  # type: ignore[arg-type]
             lambda: synced,
             self._tell,
             unseen=0.01,
@@ -109,6 +109,7 @@ async def test_the_next_question_waits_for_nothing() -> None:
     assert asyncio.get_running_loop().time() - began < 0.05
 
 
+@pytest.mark.fake_clock
 async def test_many_whose_turn_does_not_come_hold_up_volcano_no_longer_than_one() -> None:
     """It asks about one after the other, and schedules nothing meanwhile."""
     many = [a_group(f"g{number}").in_queue("red").of(2).asking({H200: 2}) for number in range(50)]

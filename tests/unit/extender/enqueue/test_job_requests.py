@@ -45,8 +45,9 @@ class VotingOnJobs:
         self.answer: Exception | None = None
         self.reads: list[str] = []
         jobs = JobRequests(self.ledger, self.notifier, self._read)
+        leader: Any = FixedLeader()
         self.votes = EnqueueVotes(
-            self.ledger, self.notifier, FixedLeader(), lambda: True, lambda _, __: None, jobs
+            self.ledger, self.notifier, leader, lambda: True, lambda _, __: None, jobs
         )
         self.votes.begin("term")
 

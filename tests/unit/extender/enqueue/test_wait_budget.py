@@ -30,20 +30,6 @@ class EventToCome:
         self._notifier.notify()
 
 
-async def test_after_a_wait_in_vain_there_is_none_for_a_time() -> None:
-    now, notifier = [0.0], ChangeNotifier()
-    wait = WaitBudget(notifier, WAIT, lambda: now[0])
-    first, second = EventToCome(notifier), EventToCome(notifier)
-    assert not await wait.wait_for(first.there)
-    first.comes_soon()
-    assert not await wait.wait_for(first.there)
-    await asyncio.sleep(0)
-    assert await wait.wait_for(first.there)
-    now[0] = WAIT / SHARE
-    second.comes_soon()
-    assert await wait.wait_for(second.there)
-
-
 async def test_waits_that_find_what_they_wait_for_do_not_add_up_either() -> None:
     """Forty groups, each reserved after two fifths of the longest wait: the third waits no more."""
     now, notifier = [0.0], ChangeNotifier()

@@ -17,7 +17,7 @@ from cardquota.quota.answers import (
 from cardquota.quota.answers.asked_workload import AT_A_TIME
 from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.messages import answer_messages
-from cardquota.quota.pods import pods_by_controller
+from cardquota.quota.pods import queue_pods
 
 from .asked_cluster import NOON, a_cluster, holding, of_deployment, see_workload, waiting
 
@@ -340,7 +340,7 @@ def test_f2_only_the_largest_holders_are_named() -> None:
 
 
 def test_f2_between_any_two_steps_everything_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pods_by_controller, "AT_A_TIME", 1)
+    monkeypatch.setattr(queue_pods, "AT_A_TIME", 1)
 
     def the_cluster() -> Ledger:
         return a_cluster(
@@ -370,7 +370,7 @@ def test_f2_between_any_two_steps_everything_may_go(monkeypatch: pytest.MonkeyPa
 def test_f2_between_any_two_steps_a_pod_may_be_let_through(
     becomes: str, fifo: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pods_by_controller, "AT_A_TIME", 1)
+    monkeypatch.setattr(queue_pods, "AT_A_TIME", 1)
     changed = {
         "let through": let_through("w").owned_by("Job", name="train"),
         "re-queued": waiting("w").in_queue("other"),

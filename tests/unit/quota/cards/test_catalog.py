@@ -27,28 +27,6 @@ def test_d7_a_card_has_one_resource_name_the_first_stays() -> None:
     assert not catalog.counts("amd.com/gpu")
 
 
-def test_d7_of_a_node_that_contradicts_another_in_very_many_cards_some_are_named() -> None:
-    first, second = a_node("a").showing(H200), a_node("b").showing(H200, resource="amd.com/gpu")
-    for n in range(50):
-        first = first.with_slices(f"{n:02}g.5gb", 1)
-        second = second.offering(1, f"amd.com/mig-{n:02}g.5gb")
-    ledger = a_ledger(first, second)
-    *named, last = [problem for node, problem in ledger.nodes.problems if node == "b"]
-    assert (len(named), last) == (20, "and 30 more")
-
-
-def test_p5_a_node_that_shows_a_card_by_another_label_is_reported_and_not_counted() -> None:
-    """Pods that ask for the card are led by the label that was there first."""
-    a, b, c = (a_node(name).offering(8, ASCEND) for name in "abc")
-    ledger = a_ledger(a.labelled(OLD, "910B3"), b.labelled(OLD, "910B3").labelled(NEW, "910B3"))
-    assert ledger.nodes.total("910B3") == 16
-    see(ledger, c.labelled(NEW, "910B3"))
-    assert ledger.nodes.total("910B3") == 16
-    ((node, problem),) = ledger.nodes.problems
-    assert node == "c"
-    assert problem.startswith(f"card <910B3> is shown by the label {OLD} on other nodes")
-
-
 def test_p5_a_card_is_known_by_its_new_label_once_the_old_one_is_gone_everywhere() -> None:
     """As nodes are relabelled one by one: the last that leaves the old label takes all along."""
     a, b, c = (a_node(name).offering(8, ASCEND) for name in "abc")
@@ -162,17 +140,6 @@ def test_d7_a_resource_name_that_counts_nothing_any_more_is_none() -> None:
     assert catalog.learn(card(H200)) == (True, None)
     assert catalog.counts(GPU)
     assert not catalog.counts("other.example/gpu")
-
-
-def test_cards_of_a_resource_and_of_a_product() -> None:
-    catalog = Catalog()
-    for name in (H800, H200):
-        catalog.learn(card(name))
-    catalog.learn(card(f"{H200}/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb"))
-    assert [c.name for c in catalog.cards_of(GPU)] == [H800, H200]
-    assert catalog.cards_of("amd.com/gpu") == ()
-    assert catalog.shows_product(H200)
-    assert not catalog.shows_product("NVIDIA-H2")
 
 
 def test_what_is_recorded_of_a_card_can_be_forgotten_until_a_node_shows_it() -> None:

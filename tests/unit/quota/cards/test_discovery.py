@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import GPU, H200, H200_MIG, H800, SHARED, a_node
+from builders import GPU, H200, H800, SHARED, a_node
 from builders.node import NodeBody
 from cardquota.quota.cards import (
     DEFAULT_TABLE,
@@ -54,10 +54,6 @@ def test_the_cards_of_every_node_of_the_sample_cluster(name: str, cards: dict[st
     facts = node_facts(msgspec.convert(SAMPLE[name], Node), DEFAULT_TABLE)
     assert {card.name: amount for card, amount in facts.cards} == cards
     assert facts.problems == ()
-
-
-def test_every_node_of_the_sample_cluster_is_looked_at() -> None:
-    assert len(SAMPLE) == 11
 
 
 @pytest.mark.parametrize("strategy", [None, "mps", "none"])
@@ -127,22 +123,6 @@ def test_d9_bad_labels_are_reported_and_not_counted(node: NodeBody, why: str) ->
     assert len(facts.problems) == 1
     assert why in facts.problems[0]
     assert len(facts.problems[0]) < 300
-
-
-def test_d9_one_bad_resource_leaves_the_others_counted() -> None:
-    node = a_node().with_cards(H200, 7).with_slices("1g.18gb", -3)
-    assert cards_of(node) == {H200: 7}
-    assert len(node.facts().problems) == 1
-
-
-@pytest.mark.parametrize("memory", [{}, {f"{GPU}.memory": "0"}, {f"{GPU}.memory": "shared"}])
-def test_d1_without_a_memory_all_are_counted_but_shares(memory: dict[str, str]) -> None:
-    """As of cards that share the memory of their node."""
-    labels = {f"{GPU}.product": H200, f"{GPU}.replicas": "2", **memory}
-    found = discover(labels, {GPU: 1, "nvidia.com/mig-1g.18gb": 2, SHARED: 3}, DEFAULT_TABLE)
-    assert [(card.name, n) for card, n in found.cards] == [(H200, 1), (H200_MIG, 2)]
-    (problem,) = found.problems
-    assert f"{GPU}.memory" in problem
 
 
 @pytest.mark.parametrize(("types", "whose"), [(("gpu", "npu"), "gpu"), (("xpu", "npu"), "")])

@@ -3,6 +3,7 @@
 import pytest
 
 from builders import a_node
+from builders.node import NodeBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards import MemoryShape, SharedUnit, UnhealthyListError, read_unhealthy
 
@@ -15,48 +16,36 @@ def shape(**amounts: object) -> MemoryShape | None:
     return found.facts().memory
 
 
-def test_b1_cards_of_one_size() -> None:
-    found = a_node().sharing_memory(65104, 4).facts().memory
-    assert found == MemoryShape((16276,) * 4, 65104)
-    assert (found.total, found.unit) == (65104, SharedUnit.MIB)
-
-
-def test_b1_what_is_left_over_belongs_to_no_card() -> None:
-    found = a_node().sharing_memory(10, 3).facts().memory
-    assert found is not None
-    assert found.sizes == (3, 3, 3)
-
-
-def test_b1_small_cards_are_in_gib() -> None:
-    found = a_node().sharing_memory(160, 2).facts().memory
-    assert found is not None
-    assert found.unit is SharedUnit.GIB
+@pytest.mark.parametrize(
+    ("node", "sizes", "offered"),
+    [
+        (a_node().sharing_memory(65104, 4), (16276,) * 4, 65104),
+        (a_node().sharing_memory(10, 3), (3, 3, 3), 10),  # what is left over belongs to no card
+        (
+            a_node()
+            .sharing_memory(16276, 2)
+            .with_capacity(32552, v.GPU_MEMORY)
+            .with_capacity(2, v.GPU_COUNT),
+            (16276, 16276),  # a broken card makes less allocatable
+            16276,
+        ),
+        (a_node().offering(10, v.GPU_MEMORY).with_capacity(2, v.GPU_COUNT), (5, 5), 10),
+        (
+            a_node().sharing_memory(24414, 2).annotated(v.CARD_MEMORY, "[16276, 8138]"),
+            (16276, 8138),
+            24414,
+        ),
+    ],
+)
+def test_b1_the_cards_of_a_node(node: NodeBody, sizes: tuple[int, ...], offered: int) -> None:
+    found = node.facts().memory
+    assert found == MemoryShape(sizes, offered)
+    assert found.unit is (SharedUnit.MIB if max(sizes) >= 1_024 else SharedUnit.GIB)
 
 
 def test_b1_a_node_without_both_shares_nothing() -> None:
     assert a_node().facts().memory is None
     assert a_node().sharing_memory(0, 0).facts().memory is None
-
-
-def test_b1_the_size_of_a_card_is_read_from_the_capacity() -> None:
-    """A broken card makes less allocatable; the others are as large as before."""
-    node = (
-        a_node()
-        .sharing_memory(16276, 2)
-        .with_capacity(32552, v.GPU_MEMORY)
-        .with_capacity(2, v.GPU_COUNT)
-    )
-    assert node.facts().memory == MemoryShape((16276, 16276), 16276)
-
-
-def test_b1_the_number_of_cards_may_stand_in_the_capacity_alone() -> None:
-    node = a_node().offering(10, v.GPU_MEMORY).with_capacity(2, v.GPU_COUNT)
-    assert node.facts().memory == MemoryShape((5, 5), 10)
-
-
-def test_b1_cards_of_different_size() -> None:
-    node = a_node().sharing_memory(24414, 2).annotated(v.CARD_MEMORY, "[16276, 8138]")
-    assert node.facts().memory == MemoryShape((16276, 8138), 24414)
 
 
 @pytest.mark.parametrize(

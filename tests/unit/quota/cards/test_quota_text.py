@@ -10,17 +10,6 @@ from builders import H200, H800
 from cardquota.quota.cards import QuotaTextError, read_quota, read_request
 
 
-def test_q4_a_quota_is_a_row_per_card() -> None:
-    assert read_quota('{"NVIDIA-H200": 3, "NVIDIA-H800/mps-80g*1/2": 0}') == {
-        H200: 3,
-        "NVIDIA-H800/mps-80g*1/2": 0,
-    }
-
-
-def test_q4_an_empty_object_is_a_quota_of_nothing() -> None:
-    assert read_quota("{}") == {}
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -72,10 +61,6 @@ def test_q4_what_is_no_quota_is_refused_in_short_words(text: str, why: str) -> N
         read_quota(text)
     assert why in str(caught.value)
     assert len(str(caught.value)) < 250
-
-
-def test_q4_a_thousand_rows_are_allowed() -> None:
-    assert len(read_quota(json.dumps({f"c{i}": i for i in range(1_000)}))) == 1_000
 
 
 def test_a_groups_request_may_name_alternatives() -> None:

@@ -4,7 +4,7 @@
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -553,23 +553,23 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def who_holds_the_cards_and_uses_the_queues_is_what_a_count_says(self) -> None:
         """Q8, section 6."""
-        held, users = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        held = Counter[tuple[str, ...]]()
+        users: defaultdict[str, Counter[str]] = defaultdict(Counter)
         totals = Counter[tuple[str, str]]()
         for record in self.ledger.pods.values():
             queue, facts = record.queue, record.facts
-            users[queue, facts.namespace, facts.workload] += bool(queue)
+            users[queue][f"{facts.namespace}/{facts.workload}"] += 1
             for card, amount in record.charge if queue and record.held else ():
                 if card not in ("cpu", "memory"):
                     held[queue, card, facts.namespace, facts.workload] += amount
                     totals[queue, card] += amount
-        cards, all_users = self.ledger.held_cards, self.ledger.queue_users
+        made, cards = self.ledger.made_pods, self.ledger.held_cards
         assert dict(cards.all()) == dict(+held)
-        assert dict(all_users.all()) == dict(+users)
+        for account in self.ledger.accounts():
+            assert not account.name or made.workloads(account.name) == users[account.name]
         for (queue, card), total in totals.items():
-            account = self.ledger.account(queue)
-            assert account is not None
-            assert cards.total(queue, card) == total
-            assert account.row(card).charged - account.row(card).reserved == total
+            row = self.ledger.accounts_by_queue[queue].row(card)
+            assert row.charged - row.reserved == total
         groups = self.ledger.groups.values()
         named = {one.key: one.facts.queue for one in groups if one.facts and one.facts.queue}
         assert dict(self.ledger.queue_groups.all()) == named

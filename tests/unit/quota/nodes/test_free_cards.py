@@ -92,12 +92,6 @@ def test_e7_those_on_their_way_fill_nodes_tightly() -> None:
     assert goes_to(*nodes, *going, waiting("p", 4)) == [{H800: 4}]
 
 
-def test_e7_those_for_whom_there_is_no_node_take_nobody_elses() -> None:
-    nodes = h200("small", 2), h800("other", 2)
-    large = waiting("large", 6, H200).stamped("red", {H200: 6})
-    assert goes_to(*nodes, large, waiting("p", 2)) == [{H200: 2}]
-
-
 def test_e7_a_pod_that_picks_its_nodes_has_those_alone() -> None:
     zone = "topology.kubernetes.io/zone"
     nodes = (
@@ -143,11 +137,6 @@ def test_e7_of_the_nodes_of_a_card_only_those_that_are_tolerated_count() -> None
     assert goes_to(*full, tolerating(waiting("p", 2))) == [{H800: 2}]
 
 
-def test_e7_if_no_node_is_tolerated_the_first_with_quota() -> None:
-    """So that an autoscaler sees it: its new nodes may have other taints."""
-    assert goes_to(tainted(h200()), tainted(h800()), waiting("p")) == [{H200: 1}]
-
-
 def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
     ledger = a_ledger(QUEUE, tainted(h200()), h800(), waiting("p"))
     release(ledger)
@@ -161,14 +150,6 @@ def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
     free = ledger.nodes.free
     assert free.by_taints(H200) == free.by_taints(H800) == {}
     assert free.comparisons(ANYBODY) == 0
-
-
-def test_e7_taints_count_beside_the_nodes_that_the_pod_picks() -> None:
-    zone = "topology.kubernetes.io/zone"
-    nodes = tainted(h200()).labelled(zone, "a"), h800().labelled(zone, "a")
-    near = waiting("p").on_nodes_labelled({zone: "a"})
-    assert goes_to(*nodes, near) == [{H800: 1}]
-    assert goes_to(*nodes, tolerating(near, key="team")) == [{H200: 1}]
 
 
 def test_e7_where_none_is_free_a_card_of_the_nodes_that_it_picks() -> None:
@@ -195,16 +176,6 @@ def test_e7_nodes_are_picked_by_any_of_their_cards() -> None:
     assert goes_to(
         mixed, far, waiting("p", 1, f"{H800}|{H200}").on_nodes_labelled({zone: "a"})
     ) == [{H200: 1}]
-
-
-def test_e7_what_is_kept_of_who_picks_which_nodes_ends_with_the_next_node() -> None:
-    zone = "topology.kubernetes.io/zone"
-    pods = [waiting(name).on_nodes_labelled({zone: "a"}) for name in ("p", "q")]
-    ledger = opened(h800().labelled(zone, "a"), pods[0])
-    assert cards_of(ledger, "p") == [{H800: 1}]
-    see(ledger, h200().labelled(zone, "a"), pods[1])
-    release(ledger)
-    assert cards_of(ledger, "q") == [{H200: 1}]
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:

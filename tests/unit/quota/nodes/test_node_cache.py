@@ -32,13 +32,6 @@ def test_d9_the_sum_is_exact_however_large() -> None:
     assert cache.total(H200) == 2**53 + 1
 
 
-def test_a_card_never_seen_before_is_told_once() -> None:
-    cache, node = a_cache(), a_node("a").with_cards(H200, 8)
-    assert cache.see(node.facts()) == [GPU]
-    assert cache.see(node.facts()) == []
-    assert cache.see(a_node("b").with_cards(H200, 8).facts()) == []
-
-
 def test_a_card_that_was_recorded_elsewhere_tells_both_resource_names() -> None:
     catalog = Catalog()
     catalog.record(H200, "old.example/gpu")

@@ -7,17 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import CARDS, GPU, H200, H800, R4090, SHARED, a_ledger, a_node, a_pod, a_queue, see
+from builders import CARDS, GPU, H200, H800, SHARED, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota import Reason
-from cardquota.quota.cards import Card, Catalog
-from cardquota.quota.decisions import judge_create
+from cardquota.quota.cards import Catalog
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.nodes import NodeCache, NodeSelection
+from cardquota.quota.nodes import NodeCache
 from cardquota.quota.selectors import HOST_NAME, Selector
 
-from ...containers import assert_nothing_grew, containers
 from ...steps import steps_of
 from ..asked_node import selects
 
@@ -68,20 +65,6 @@ def test_p3_a_pod_that_names_nodes_without_cards_gets_none_of_others(pinned: Pod
     assert cards_of(a_ledger(BIG, SMALL, a_node("cpu"), QUEUE), pinned) == ()
 
 
-def test_p3_where_no_node_with_cards_is_picked_only_labels_of_cards_tell_one() -> None:
-    """A pool at zero: its nodes will come, and nobody can know yet with which cards."""
-    ledger = a_ledger(BIG, SMALL, a_node("cpu"), QUEUE)
-    assert cards_of(ledger, STOCK.on_nodes_labelled({"pool": "new"})) == ()
-    assert cards_of(ledger, STOCK.on_nodes_labelled({"pool": "new", PRODUCT: H800})) == (H800,)
-
-
-def test_q1_pinned_to_a_card_without_quota_it_is_refused_for_that_card() -> None:
-    ledger = a_ledger(BIG, a_node("third").with_cards(R4090, 8).labelled("pool", "x"), QUEUE)
-    verdict = judge_create(ledger, STOCK.on_nodes_labelled({"pool": "x"}).facts())
-    assert verdict.reason is Reason.CARD_NOT_IN_QUOTA
-    assert f"insufficient <{R4090}> quota" in verdict.text
-
-
 def test_p3_nodes_with_cards_of_another_resource_only_tell_none() -> None:
     share = a_node("share").sharing(H800, 8, "81559").labelled("pool", "share")
     ledger = a_ledger(BIG, SMALL, share, QUEUE)
@@ -117,49 +100,6 @@ def told(cache: NodeCache) -> list[str]:
     """Whom the events until now concern."""
     cache.selection.go_on()
     return cache.selection.take_moved()
-
-
-def test_pods_that_depend_on_no_node_are_not_indexed() -> None:
-    cache = a_cache()
-    for pod in (
-        STOCK,
-        STOCK.on_nodes_labelled({PRODUCT: H800}),
-        STOCK.on_nodes_labelled({"pool": "h800"}).naming(H800),
-        a_pod().on_nodes_labelled({"pool": "h800"}),
-        on_node_named("small").on_node("small"),
-    ):
-        cache.register_pod(pod.facts())
-    cache.see(SMALL.labelled(PRODUCT, H200).facts())
-    assert cache.selection.take_moved() == []
-
-
-def test_questions_that_nobody_waits_on_do_not_pile_up() -> None:
-    cache = a_cache(BIG)
-    cache.picked(STOCK.on_nodes_labelled({"job": ""}).facts().selector)
-    before = containers(cache)
-    for i in range(3_000):
-        cache.picked(STOCK.on_nodes_labelled({"job": f"{i}"}).facts().selector)
-        facts = STOCK.on_nodes_labelled({"team": f"{i}"}).facts()
-        cache.register_pod(facts)
-        cache.unregister_pod(facts)
-    assert_nothing_grew(before, containers(cache))
-    cache.see(SMALL.facts())
-    assert not cache.selection.more
-    assert cache.selection.take_moved() == []
-
-
-def test_what_is_kept_of_a_node_is_gone_with_it() -> None:
-    selection, card = NodeSelection(), Card(H200, f"{GPU}", ((PRODUCT, H200),))
-    for name, cards in (("big", (card,)), ("small", (card,)), ("small", ())):
-        selection.put(name, (("pool", "a"), ("rank", "7")), cards)
-    everywhere = STOCK.requiring([("rank", "Gt", ["1"])]).facts().selector
-    assert selection.cards_of(everywhere) == {H200}
-    assert [node.name for node in selection.nodes(everywhere)] == ["big", "small"]
-    selection.drop("big")
-    assert selection.cards_of(everywhere) == set()
-    for _ in range(2):
-        selection.drop("small")
-    assert selection.nodes(everywhere) == []
 
 
 # --- the same as asking every node ------------------------------------------------------------
@@ -225,32 +165,12 @@ def test_standing_answers_are_those_of_asking_every_node(
         standing.see(node.facts())
         picked = set(asked_one_by_one(pod, there))
         moved = told(standing)
-        if pod.facts().selector and Selector.of(pod.wire().spec).says_more_than({PRODUCT}):
+        if pod.facts().selector and not Selector.of(pod.wire().spec).keys_of_nodes() <= {PRODUCT}:
             assert set(standing.picked(pod.facts().selector)) == picked
             assert moved == (["uid-p"] if picked != before else [])
             fresh = a_cache(*there.values())
             assert set(fresh.picked(pod.facts().selector)) == picked
         before = picked
-
-
-@given(_NODES, _SELECTORS)
-def test_nodes_are_found_as_if_each_were_asked(
-    nodes: list[tuple[str, str, dict[str, str]]], terms: list[list[tuple[str, str, list[str]]]]
-) -> None:
-    pod = selecting(terms)
-    there = {name: node_of(name, card, labels) for name, card, labels in nodes}
-    cache, selector = a_cache(*there.values()), Selector.of(pod.wire().spec)
-    found = [
-        (name, labels.get(PRODUCT))
-        for name, node in there.items()
-        if selects(selector, name, labels := node.body["metadata"].get("labels", {}))
-    ]
-    encoded = pod.facts().selector
-    assert cache.count_selected(encoded, ()) == len(found)
-    assert cache.count_selected(encoded, (H200,)) == [card for _, card in found].count(H200)
-    if (choice := cache.choice(encoded)) is not None:
-        by_card = {(name, card) for card, names in choice.items() for name in names}
-        assert by_card == {(name, card) for name, card in found if card}
 
 
 # --- what it costs ----------------------------------------------------------------------------
@@ -286,6 +206,7 @@ def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
 def test_p8_who_names_single_nodes_is_answered_from_those() -> None:
     few, many = (a_cache(*map(zoned, range(size))) for size in (20, 2_000))
     named = on_node_named("n7").facts().selector
+    assert few.named_by(named)
     costs = [steps_of(partial(cache.picked, named)) for cache in (few, many)]
     assert costs[0] == costs[1]
 

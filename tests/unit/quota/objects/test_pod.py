@@ -22,7 +22,7 @@ def told(ledger: Ledger, pod: PodBody) -> None:
     """As the watch tells it."""
     (pods,) = (one for one in watched_kinds(ledger, ChangeNotifier(), print) if one.kind == "pods")
     encoded = json.dumps(pod.body, separators=(",", ":")).encode()
-    Delivery("pods", pods.struct, pods.sink).changed(encoded)  # type: ignore[arg-type]
+    Delivery("pods", pods.struct, pods).changed(encoded)  # type: ignore[arg-type]
 
 
 def decoded(pod: PodBody) -> Pod:

@@ -4,7 +4,7 @@ import pytest
 
 from builders import CARDS, GPU, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota import Outcome, Reason
+from cardquota.quota import Reason
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
 
@@ -27,15 +27,6 @@ def asking(resource: str, amount: int | str = 1) -> PodBody:
 
 def refused(ledger: Ledger, pod: PodBody) -> bool:
     return judge_create(ledger, pod.facts()).reason is Reason.DEVICE_CLAIMED
-
-
-@pytest.mark.parametrize("queue", ["red", None])
-@pytest.mark.parametrize("resource", [IMPLICIT, GIVEN])
-def test_refused_where_all_rules_are_enforced(resource: str, queue: str | None) -> None:
-    ledger = a_cluster(npu=GIVEN)
-    verdict = judge_create(ledger, asking(resource).in_queue(queue).facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.DEVICE_CLAIMED)
-    assert "cannot be counted by card" in verdict.text
 
 
 def test_admitted_elsewhere_and_known_for_what_it_is() -> None:
@@ -63,12 +54,6 @@ def test_nothing_of_it_is_no_claim_and_what_cannot_be_read_may_be(
     amount: int | str, claims: bool
 ) -> None:
     assert refused(a_cluster(), asking(IMPLICIT, amount)) is claims
-
-
-def test_it_is_no_amount_of_anything() -> None:
-    """No quota could say what it is: nothing of it is added up, of whatever size it is."""
-    assert asking(IMPLICIT, "9" * 60).facts().devices == ()
-    assert asking(IMPLICIT, "9" * 60).facts().problem == ""
 
 
 def test_what_a_vendor_row_or_a_node_counts_is_a_card_whatever_class_gives_it() -> None:

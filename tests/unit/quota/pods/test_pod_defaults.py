@@ -60,13 +60,6 @@ def test_what_a_container_does_not_say_is_taken_from_the_range(resources: Object
     assert totals(defaults, resources).cpu == cpu
 
 
-def test_every_container_gets_it_and_so_does_each_init_step() -> None:
-    defaults = seen(a_range("a", defaultRequest={"cpu": "1", "memory": "128Mi"}))
-    sidecar = {"restartPolicy": "Always"}
-    found = totals(defaults, {}, {}, initContainers=[sidecar, {}])
-    assert (found.cpu, found.memory) == (3000, 3 * 128 * MI)
-
-
 @pytest.mark.parametrize(
     ("item", "cpu"),
     [

@@ -6,7 +6,6 @@ import pytest
 from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.objects import Pod
 from cardquota.quota.pods import State
 from cardquota.quota.pods.pod_facts import pod_facts
@@ -93,13 +92,6 @@ def test_i3_part_of_a_stamp_without_the_label_is_forged(key: str) -> None:
     assert not a_pod().facts().forged
 
 
-def test_a_stamp_may_say_that_a_pod_belongs_to_no_queue() -> None:
-    """In audit mode pods without a queue are let through, too, and counted outside (section 2)."""
-    stamp = a_pod().stamped("", {H200: 2}).facts().stamp
-    assert stamp is not None
-    assert stamp.queue == OUTSIDE
-
-
 def test_a_selector_is_kept_until_the_pod_is_bound() -> None:
     pod = a_pod().on_nodes_labelled({"zone": "a"})
     assert decode(pod.facts().selector).labels == (("zone", "a"),)
@@ -112,45 +104,27 @@ def test_when_it_was_bound_is_what_the_api_server_says() -> None:
     assert a_pod().facts().scheduled == ""
 
 
-def test_the_controller_is_the_owner_that_controls() -> None:
-    assert a_pod().owned_by("Job").facts().controller == "Job"
-    assert a_pod().owned_by("Job", name="train").facts().controller_name == "train"
-    assert a_pod().facts().controller == ""
+MADE = a_pod("chat-7d9f8-x").owned_by("ReplicaSet", name="chat-7d9f8")
+JOB = a_pod("train-x").owned_by("Job", name="train-1")
 
 
-def test_a_pods_workload_is_its_deployment_as_far_as_labels_tell() -> None:
-    made = a_pod("chat-7d9f8-x").owned_by("ReplicaSet", name="chat-7d9f8")
-    assert made.labelled("pod-template-hash", "7d9f8").facts().workload == "chat"
-    # Its ReplicaSet may be somebody's own, with a name of his own.
-    for other in (made, made.labelled("pod-template-hash", "d9f8"), made.labelled("x", "7d9f8")):
-        assert other.facts().workload == "chat-7d9f8"
-    nameless = made.labelled("pod-template-hash", "chat-7d9f8")
-    assert nameless.facts().workload == "chat-7d9f8"
-
-
-def test_a_pods_workload_has_a_kind() -> None:
-    made = a_pod("chat-7d9f8-x").owned_by("ReplicaSet", name="chat-7d9f8")
-    assert made.labelled("pod-template-hash", "7d9f8").facts().workload_kind == "Deployment"
-    assert made.facts().workload_kind == "ReplicaSet"
-    job = a_pod("train-x").owned_by("Job", name="train")
-    assert job.facts().workload_kind == "Job"
-    for alone in (a_pod("alone"), a_pod("static-node-7").owned_by("Node", "v1", "node-7")):
-        assert alone.facts().workload_kind == "Pod"
-
-
-def test_a_pods_workload_is_else_its_controller_or_itself() -> None:
-    job = a_pod("train-x").owned_by("Job", name="train-1")
-    assert job.labelled("pod-template-hash", "1").facts().workload == "train-1"
-    assert a_pod("alone").facts().workload == "alone"
-    assert a_pod("static-node-7").owned_by("Node", "v1", "node-7").facts().workload == (
-        "static-node-7"
-    )
-
-
-def test_foreign_gates_mirrors_claims_and_priority() -> None:
-    facts = a_pod().gated("a", "b").with_priority(7).claiming_devices().facts()
-    assert (facts.foreign_gates, facts.priority, facts.claims_devices) == (("a", "b"), 7, True)
-    assert a_pod().annotated("kubernetes.io/config.mirror", "x").facts().mirror
+@pytest.mark.parametrize(
+    ("pod", "kind", "name"),
+    [
+        (MADE.labelled("pod-template-hash", "7d9f8"), "Deployment", "chat"),
+        # Its ReplicaSet may be somebody's own, with a name of his own.
+        (MADE, "ReplicaSet", "chat-7d9f8"),
+        (MADE.labelled("pod-template-hash", "d9f8"), "ReplicaSet", "chat-7d9f8"),
+        (MADE.labelled("pod-template-hash", "chat-7d9f8"), "ReplicaSet", "chat-7d9f8"),
+        (JOB.labelled("pod-template-hash", "1"), "Job", "train-1"),
+        (a_pod("alone"), "Pod", "alone"),
+        (a_pod("static-node-7").owned_by("Node", "v1", "node-7"), "Pod", "static-node-7"),
+    ],
+)
+def test_a_pods_workload_is_its_deployment_as_far_as_labels_tell_or_else_its_controller(
+    pod: PodBody, kind: str, name: str
+) -> None:
+    assert (pod.facts().workload_kind, pod.facts().workload) == (kind, name)
 
 
 @pytest.mark.parametrize(

@@ -20,16 +20,6 @@ def cards(**spec: Any) -> int:
     return dict(pod_totals(a_pod().with_spec(**spec).wire().spec).devices).get(GPU, 0)
 
 
-def test_p1_init_steps_run_one_after_the_other() -> None:
-    steps = [container(gpu=2), container(gpu=3), container(gpu=1)]
-    assert cards(containers=[container(gpu=1)], initContainers=steps) == 3
-
-
-def test_p1_the_limit_counts_of_a_card_and_the_request_where_there_is_none() -> None:
-    assert cards(containers=[container(gpu=2, requests={GPU: 1})]) == 2
-    assert cards(containers=[container(requests={GPU: 1})]) == 1
-
-
 def test_p1_parts_of_a_byte_are_added_up_before_they_are_rounded() -> None:
     def memory(*amounts: str) -> int:
         containers = [container(requests={"memory": amount}) for amount in amounts]
@@ -77,8 +67,3 @@ def test_p4_an_amount_that_cannot_be_counted_is_an_error_that_names_the_resource
 ) -> None:
     with pytest.raises(QuantityError, match=f"resource {GPU}"):
         pod_totals(a_pod().asking_for(amount).wire().spec)
-
-
-def test_a_pod_without_containers_asks_for_nothing() -> None:
-    spec = a_pod().with_spec(containers=None, initContainers=None).wire().spec
-    assert pod_totals(spec) == ((), 0, 0)

@@ -65,20 +65,6 @@ def test_what_an_object_owns_by_way_of_others() -> None:
     assert cache.owned_by("nobody", "team") == []
 
 
-def test_who_owns_itself_is_no_trap() -> None:
-    cache = a_cache()
-    cache.see(workload("a", owner="a"))
-    assert {one.uid for one in cache.owned_by("a", "team")} == {"a"}
-
-
-def test_another_owner() -> None:
-    cache = a_cache()
-    cache.see(workload("r", owner="one"))
-    cache.see(workload("r", owner="two"))
-    assert cache.owned_by("one", "team") == []
-    assert [one.uid for one in cache.owned_by("two", "team")] == ["r"]
-
-
 def test_who_owns_what_in_another_namespace() -> None:
     cache = a_cache()
     cache.see(replace(workload("r", "ReplicaSet", owner="custom"), namespace="evil"))
@@ -144,7 +130,7 @@ def test_nothing_is_left_of_what_is_gone() -> None:
     cache.gone("a")
     assert cache.kept.total == 0
     kept = [one for one in vars(cache).values() if isinstance(one, dict | list)]
-    assert [len(one) for one in kept] == [0] * 6
+    assert [len(one) for one in kept] == [0] * 5
 
 
 def test_r6_a_refused_replica_set_is_news_when_its_deployment_wants_another_number() -> None:

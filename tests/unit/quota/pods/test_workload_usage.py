@@ -13,7 +13,7 @@ from cardquota.quota import to_its_end
 from cardquota.quota.decisions import QueueRoom, must_go_first, on_the_way
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord, PodRequest, WorkloadUsage
-from cardquota.quota.pods import pods_by_controller as own_pods
+from cardquota.quota.pods import queue_pods as own_pods
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
 JOB = "train"

@@ -21,7 +21,7 @@ from cardquota.quota.release import (
     release_cycle,
 )
 
-from ..releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
+from ..releasing import GANG, QUEUE, a_cluster, member, names, release, runs, waiting
 
 
 def red(ledger: Ledger) -> Account:
@@ -86,37 +86,6 @@ def test_e6_nobody_is_tried_while_some_are_still_to_be_activated() -> None:
     steps = list(zip(range(6), release_cycle(ledger, red(ledger)), strict=False))
     assert [step for _, step in steps[:4]] == [None] * 4
     assert charge(ledger, steps[4][1]) == ["p000"]
-
-
-@pytest.mark.parametrize("inadmissible", [False, True])
-def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
-    inadmissible: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who comes before it is opened; nobody behind it is."""
-    judged: list[str] = []
-    judge = ReleaseJudge.judge
-
-    def noted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
-        if candidate.gang is not None:
-            judged.append(candidate.gang.key)
-        return judge(self, candidate)
-
-    gang = GANG.created("2026-01-01T00:00:00Z")
-    ledger = a_cluster(
-        waiting("first").created(LONG_AGO), gang, member("m1"), member("m2"), later(waiting("last"))
-    )
-    if inadmissible:
-        see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))
-        assert release(ledger)[0] == []
-        ledger.pod_gone("uid-large")
-    monkeypatch.setattr(ReleaseJudge, "judge", noted)
-    opened = [
-        name
-        for step in release_cycle(ledger, red(ledger), before="team/gang")
-        for name in charge(ledger, step)
-    ]
-    assert (opened, judged) == (["first"], [])
-    assert release(ledger)[0] == [["m1", "m2"]]
 
 
 LONG_AGO = "2025-01-01T00:00:00Z"

@@ -28,10 +28,3 @@ def test_of_several_sizes_what_lies_between_is_let_pass() -> None:
     assert asked(BIG, SMALL) == [("Gt", ("40447",)), ("Lt", ("82432",))]
     other = MemoryLabel(KEY, 32, MemoryUnit.WRITTEN, ("32G",))
     assert asked(WRITTEN, other) == [("In", ("64G", "65530", "32G"))]
-
-
-def test_where_a_card_has_no_size_or_another_label_nothing_is_asked() -> None:
-    assert asked(BIG, None) == []
-    assert asked(None) == []
-    assert asked(BIG, MemoryLabel("other", 80, MemoryUnit.MIB)) == []
-    assert asked(WRITTEN, MemoryLabel(KEY, 32, MemoryUnit.WRITTEN)) == []

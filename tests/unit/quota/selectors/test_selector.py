@@ -20,27 +20,6 @@ def of(pod: PodBody) -> Selector:
     return Selector.of(pod.wire().spec)
 
 
-def test_p5_a_pod_that_says_nothing_allows_every_card() -> None:
-    assert of(a_pod()).allows(CARD_H200)
-    assert encode(of(a_pod())) == b""
-
-
-def test_p5_a_node_selector_allows_the_card_it_names() -> None:
-    selector = of(a_pod().on_nodes_labelled({PRODUCT: H200, "zone": "a"}))
-    assert selector.allows(CARD_H200)
-    assert not selector.allows(CARD_H800)
-
-
-def test_p5_one_term_must_hold_with_all_it_asks_for() -> None:
-    selector = of(
-        a_pod().requiring(
-            [(PRODUCT, "In", [H800]), (REPLICAS, "In", ["2"])], [(PRODUCT, "In", [H200])]
-        )
-    )
-    assert selector.allows(CARD_H200)
-    assert not selector.allows(CARD_SHARE)
-
-
 def test_p5_an_empty_term_matches_no_node() -> None:
     assert not of(a_pod().requiring([])).allows(CARD_H200)
 
@@ -73,16 +52,6 @@ def test_p5_what_a_cards_nodes_must_not_carry_is_asked_for_so() -> None:
 
 def in_(key: str, *values: str) -> Expression:
     return Expression(key=key, operator="In", values=values)
-
-
-def test_p5_a_pod_without_affinity_gets_a_term_that_asks_for_its_cards() -> None:
-    narrowed = of(a_pod()).narrowed([CARD_H800, CARD_H200])
-    assert narrowed == (Term(match_expressions=(in_(PRODUCT, H800, H200),)),)
-
-
-def test_p5_every_label_of_a_shared_card_is_asked_for() -> None:
-    (term,) = of(a_pod()).narrowed([CARD_SHARE])
-    assert term.match_expressions == (in_(PRODUCT, H800), in_(REPLICAS, "4"))
 
 
 def test_p5_what_is_asked_for_already_is_not_added_again() -> None:
@@ -151,9 +120,3 @@ def test_p3_an_empty_term_names_no_node() -> None:
     node = ("kubernetes.io/hostname", "node-1")
     assert Selector(terms=(Term(), named)).places() == frozenset({node})
     assert Selector(terms=(Term(),)).places() == frozenset()
-
-
-def test_of_several_cards_those_stay_that_can_fit_where_each_shows_other_labels() -> None:
-    selector = of(a_pod().on_nodes_labelled({REPLICAS: "4"}))
-    assert selector.allowed([CARD_H200, CARD_SHARE]) == [CARD_H200, CARD_SHARE]
-    assert of(a_pod().on_nodes_labelled({REPLICAS: "2"})).allowed([CARD_SHARE]) == []

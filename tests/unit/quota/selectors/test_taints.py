@@ -50,12 +50,6 @@ def test_what_is_not(toleration: Toleration) -> None:
     assert not tolerated(GPU)
 
 
-def test_a_toleration_covers_no_taint_of_another_key() -> None:
-    any_value = taints.PodToleration("level", "Exists", "", "")
-    assert any_value.covers(taints.NodeTaint("level", "5", "NoSchedule"))
-    assert not any_value.covers(taints.NodeTaint("other", "5", "NoSchedule"))
-
-
 def test_each_taint_has_to_be_tolerated() -> None:
     one = tolerations_of([Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")])
     assert tolerates(one, taints_of([GPU]))
@@ -79,12 +73,6 @@ def test_numbers_are_compared_from_the_nodes_side(
     assert tolerated(NUMBER, Toleration(key="level", operator=operator, value=value)) is expected
 
 
-def test_a_wish_keeps_nobody_away() -> None:
-    assert taints_of([Taint(key="a", effect="PreferNoSchedule")]) == ()
-    assert taints_of(None) == ()
-    assert tolerates((), ())
-
-
 def test_none_at_all_are_kept_once_like_any_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """As most nodes and pods have them: told each time, they would push out what others need."""
     for name, make in (("TAINTS_KEPT", taints_of), ("TOLERATIONS_KEPT", tolerations_of)):
@@ -94,9 +82,3 @@ def test_none_at_all_are_kept_once_like_any_others(monkeypatch: pytest.MonkeyPat
         for _ in range(100):
             make(())
         assert cache.get("of another") == "value"
-
-
-def test_order_and_repetition_mean_nothing() -> None:
-    assert taints_of([GPU, ENDS, GPU]) == taints_of([ENDS, GPU])
-    some = Toleration(key="a", operator="Exists")
-    assert tolerations_of([some, Toleration(), some]) == tolerations_of([Toleration(), some])

@@ -8,7 +8,7 @@ from builders import H200, a_group
 from cardquota.quota import read_reservation
 from cardquota.quota import vocabulary as v
 
-from ...fakes import TERM, account, charged, lost, refused, stored, until
+from ...fakes import TERM, account, charged, refused, until
 from ...leader import GANG, THREE, leading, reservations, waiting
 from .test_reservation_timeouts import Timers
 
@@ -58,22 +58,6 @@ async def test_a_reservation_that_is_refused_holds_nothing_and_is_tried_again(
         await until(lambda: len(reservations(leader)) == 2)
         await until(lambda: v.ENQUEUED in leader.tells("gang"))
         assert charged(leader.ledger, H200) == 2
-
-
-async def test_a_lost_answer_keeps_the_charge_until_it_is_known() -> None:
-    """The same write under the same version: one of them wins."""
-    async with leading(THREE, ASKS, answers=(lost(), stored(5))) as leader:
-        await until(lambda: leader.tells("gang") == [v.ENQUEUED])
-        assert len(reservations(leader)) == 2
-        assert charged(leader.ledger, H200) == 2
-
-
-async def test_no_more_groups_are_enqueued_at_a_time_than_may_be_in_flight() -> None:
-    groups = [a_group(f"g{n:02}").in_queue("queue").of(2).asking({H200: 1}) for n in range(60)]
-    async with leading(THREE.with_quota({H200: 100}), *groups, in_flight=8) as leader:
-        await until(lambda: charged(leader.ledger, H200) == 60)
-        await until(lambda: len(reservations(leader)) == 60)
-        assert leader.script.most_in_flight == 8
 
 
 async def test_e8_without_its_pods_it_loses_the_reservation_and_its_place() -> None:

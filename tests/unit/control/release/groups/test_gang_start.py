@@ -12,7 +12,6 @@ from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
 from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
-from cardquota.loop import Timer, in_loop_later
 from cardquota.quota import vocabulary as v
 
 from ...fakes import (
@@ -197,7 +196,7 @@ async def test_e2_a_gang_that_loses_a_member_while_it_is_reserved_waits_whole_fo
     three = GANG.of(3)
     async with leading(THREE, three, *map(member, "abc"), reservation_timeout=30) as leader:
         _once_reserved(leader, three, lambda: leader.ledger.pod_gone("uid-c"))
-        await until(lambda: reservations(leader) and leader.releaser.idle)
+        await until(lambda: reservations(leader) and leader.idle)
         assert leader.opened == []
         row = account(leader.ledger).row(H200)
         assert (row.inqueue, row.allocated) == (3, 0), "it is reserved still"
@@ -210,14 +209,14 @@ async def test_e2_nor_does_it_start_with_one_that_is_being_deleted() -> None:
     async with leading(THREE, GANG, member("a"), member("b")) as leader:
         going = member("b").terminating().at_revision(9)
         _once_reserved(leader, GANG, lambda: leader.see(going))
-        await until(lambda: reservations(leader) and leader.releaser.idle)
+        await until(lambda: reservations(leader) and leader.idle)
         assert leader.opened == []
 
 
 async def test_e2_a_minimum_that_is_raised_while_it_is_reserved_counts() -> None:
     async with leading(THREE, GANG, member("a"), member("b")) as leader:
         _once_reserved(leader, GANG.of(3), lambda: leader.see(GANG.of(3).at_revision(50)))
-        await until(lambda: reservations(leader) and leader.releaser.idle)
+        await until(lambda: reservations(leader) and leader.idle)
         assert leader.opened == []
         leader.see(member("c"))
         await until(lambda: sorted(leader.opened) == ["a", "b", "c"])
@@ -254,27 +253,6 @@ def _group_writes(leader: Leader) -> list[Call]:
 # --- E8 ---
 
 TWO = GANG.of(2).reserving("queue", {H200: 2}).at_revision(5)
-
-
-async def test_e8_a_gang_that_lost_a_member_gives_back_what_was_reserved_for_it() -> None:
-    world = (THREE, TWO, running("a"))
-    async with leading(*world, reservation_timeout=0.05) as leader:
-        assert account(leader.ledger).row(H200).inqueue == 1
-        await until(lambda: _given_back(leader))
-        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
-        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
-        assert "<1> of the <2> pods" in text
-        assert "<NVIDIA-H200> <1>" in text
-        leader.see(GANG.of(2).at_revision(6))
-        assert account(leader.ledger).row(H200).inqueue == 0
-        assert charged(leader.ledger, H200) == 1
-
-
-async def test_e8_a_minimum_that_was_raised_after_the_start() -> None:
-    world = (THREE, TWO.of(4), running("a"), running("b"))
-    async with leading(*world, reservation_timeout=0.05) as leader:
-        await until(lambda: _given_back(leader))
-        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
 
 
 async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
@@ -360,37 +338,6 @@ class StoppedTimers:
         self.running -= 1
 
 
-async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
-    """A start may take longer than that; then the gang has its whole time."""
-    timers = StoppedTimers()
-    async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
-        answer = _pod_writes_wait(leader)
-        await until(lambda: len(leader.opened) == 2)
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert timers.begun == 0
-        answer.set()
-        await until(lambda: timers.running == 1)
-
-
-async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
-    world = (THREE, TWO, running("a"), member("b"))
-    over: list[bool] = []
-
-    def later(seconds: float, call: Callable[[], None]) -> Timer:
-        def fire() -> None:
-            call()
-            over.append(True)
-
-        return in_loop_later(seconds, fire)
-
-    async with leading(*world, reservation_timeout=0.05, later=later) as leader:
-        _pod_writes_wait(leader)
-        await until(lambda: leader.opened == ["b"])
-        await until(lambda: over)
-    assert leader.tells("gang") == []
-
-
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
     """Its members were made again, and the end of the former one was heard meanwhile."""
     timers = StoppedTimers()
@@ -402,20 +349,3 @@ async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
         leader.see(GANG.at_revision(102), member("c"), member("d"))
         await until(lambda: len(leader.opened) == 4)
         await until(lambda: (timers.begun, timers.running) == (2, 1))
-
-
-async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -> None:
-    """`gang` is older; two of its members were deleted before they ran."""
-    other = a_group("other").in_queue("queue").of(2)
-    young = [waiting(n).in_group("other").created("2026-03-01T00:00:00Z") for n in ("x", "y")]
-    full = waiting("full", 2).stamped("queue", {H200: 2}).on_node("h200-a")
-    world = (a_queue().with_quota({H200: 2}), full, TWO, other, *young)
-    async with leading(*world, reservation_timeout=0.05) as leader:
-        leader.see(member("gone").stamped("queue", {H200: 1}))
-        await until(lambda: _given_back(leader))
-        leader.ledger.pod_gone("uid-gone")
-        leader.see(GANG.of(2).at_revision(6), member("a"), member("b"))
-        leader.ledger.pod_gone("uid-full")
-        leader.releaser.wake()
-        await until(lambda: len(leader.opened) == 2)
-        assert sorted(leader.opened) == ["x", "y"]

@@ -1,20 +1,18 @@
 """Section 2: what stands on a group that waits, and how often it is written."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_pod, a_queue
+from builders import H200, Body, a_group, a_pod
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.events import MESSAGE_BYTES
-from cardquota.control.release import GroupConditions, group_conditions
+from cardquota.control.release import GroupConditions
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects import PodGroup
 
 from ...fakes import TERM, a_world, refused, until
 from ...leader import GANG, THREE, Leader, leading, waiting
@@ -48,32 +46,6 @@ def asking(number: int) -> GroupBody:
 async def groups_of(*things: Body, **options: Any) -> AsyncIterator[tuple[Leader, StoredGroups]]:
     async with leading(*things, phases=True, **options) as leader:
         yield leader, StoredGroups(leader, *(one for one in things if isinstance(one, GroupBody)))
-
-
-async def test_a_group_that_loses_a_member_is_unknown_until_it_runs_again() -> None:
-    """With the reason why it does not, whether another pod waits in its place or none is there."""
-    a, b = runs(member("a"), 1), runs(member("b"), 1)
-    async with groups_of(a_queue().with_quota({H200: 2}), GANG, a, b) as (leader, groups):
-        await until(lambda: groups.status("gang").get("phase") == "Running")
-        leader.see(b.in_phase("Failed").at_revision(2))
-        await until(lambda: groups.status("gang")["phase"] == "Unknown")
-        found = groups.status("gang")
-        assert (found["running"], found["succeeded"], found["failed"]) == (1, 0, 1)
-        assert groups.condition("gang")["reason"] == v.Reason.GANG_INCOMPLETE
-        assert groups.condition("gang")["message"].startswith("only <1> of the <2> pods")
-        leader.see(a_pod("other").in_queue("queue").naming(H200).stamped("queue", {H200: 1}))
-        other = a_pod("other").in_queue("queue").naming(H200).asking_for(1)
-        leader.see(other.stamped("queue", {H200: 1}).at_revision(3))
-        leader.see(member("c"))
-        await until(lambda: groups.condition("gang")["reason"] == v.Reason.INSUFFICIENT_CARD)
-        assert groups.status("gang")["phase"] == "Unknown"
-        leader.ledger.pod_gone(other.uid)
-        leader.releaser.wake()
-        await until(lambda: "c" in leader.opened)
-        assert groups.status("gang")["phase"] == "Unknown"
-        leader.see(runs(member("c")))
-        await until(lambda: groups.status("gang")["phase"] == "Running")
-        assert groups.condition("gang")["type"] == "Scheduled"
 
 
 async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:
@@ -167,38 +139,6 @@ async def test_a_group_whose_pods_are_to_come_is_told_who_holds_what_it_asks_for
         assert groups.condition("g0000")["message"].endswith("<queue>; held by holder 3")
 
 
-async def test_a_group_that_waits_for_something_else_is_not_told_who_holds_cards() -> None:
-    things = THREE.closed(), HOLDER, GANG, member("a"), member("b")
-    async with groups_of(*things) as (_, groups):
-        await until(lambda: groups.condition("gang"))
-        assert groups.condition("gang")["reason"] == v.Reason.QUEUE_NOT_OPEN
-        assert "held" not in groups.condition("gang")["message"]
-
-
-@pytest.mark.parametrize(
-    ("room", "said"),
-    [(31, "; held by one 1, three 1, two 1"), (30, "; held by 3 workloads 3"), (22, "")],
-)
-async def test_where_there_is_little_room_fewer_holders_are_named_or_nobody(
-    room: int, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pods = [a_pod(name).in_queue("queue").naming(H200) for name in ("one", "two", "three")]
-    each = [pod.asking_for(1).stamped("queue", {H200: 1}) for pod in pods]
-    whole = f"{SHORT}; number <1> of <1> that wait in Queue <queue>"
-    monkeypatch.setattr(group_conditions, "MESSAGE_BYTES", len(whole) + room)
-    async with groups_of(THREE, *each, GANG, member("a"), member("b")) as (_, groups):
-        await until(lambda: groups.condition("gang"))
-        assert groups.condition("gang")["message"] == whole + said
-
-
-async def test_another_reason_is_written_at_once() -> None:
-    things = THREE, HOLDER, *(asking(n) for n in range(40))
-    async with groups_of(*things) as (leader, groups):
-        await until(lambda: all(groups.condition(f"g{n:04}") for n in range(40)))
-        leader.see(THREE.annotated(v.QUEUE_STATE, "Closed").at_revision(2))
-        await until(lambda: groups.condition("g0039")["reason"] == v.Reason.QUEUE_NOT_OPEN, 1.0)
-
-
 async def test_a_new_leader_writes_nothing_that_stands_there() -> None:
     """What is stored stays until the new one has told the group, and then it is the same."""
     message = f"{SHORT}; number <1> of <1> that wait in Queue <queue>"
@@ -250,15 +190,3 @@ async def test_a_long_sentence_is_cut_and_the_place_is_not() -> None:
     text = conditions.waits(ledger.groups["team/g0000"], "Reason", "é" * 2_000)
     assert len(text.encode()) <= MESSAGE_BYTES
     assert text.endswith("...; number <1> of <1> that wait in Queue <queue>")
-
-
-async def test_a_large_group_is_written_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its tenant wrote many commas into an annotation, and its conditions are still read."""
-    monkeypatch.setattr(
-        GroupBody, "wire", lambda self: PodGroup.decode(json.dumps(self.body).encode())
-    )
-    group = GANG.annotated("example.com/long", "," * 70_000)
-    async with groups_of(THREE, HOLDER, group, member("a"), member("b")) as (_, groups):
-        await until(lambda: groups.condition("gang"))
-        await asyncio.sleep(5.0)
-        assert len(groups.patches) == 1

@@ -7,12 +7,10 @@ import pytest
 
 from builders import H200, a_group, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import gang_start, retries
+from cardquota.control.release import gang_start, pacing
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
-from cardquota.quota.pending import Candidate
-from cardquota.quota.release import Opening, ReleaseJudge, Wait
 
 from ...fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ...leader import GANG, Leader, leading, reservations, trip, waiting
@@ -30,7 +28,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a time; and what failed is tried again soon."""
     monkeypatch.setattr(gang_start, "AT_A_TIME", 3)
     monkeypatch.setattr(module, "AT_A_TIME", 3)
-    for one in (module, retries):
+    for one in (module, pacing):
         monkeypatch.setattr(one, "TRY_AGAIN", 0.05)
 
 
@@ -42,7 +40,7 @@ async def test_it_starts_whole_and_no_more_are_asked_at_a_time_than_allowed() ->
     most = [0]
 
     def look(_: Call) -> Answer:
-        most[0] = max(most[0], leader.releaser.in_flight)
+        most[0] = max(most[0], leader.in_flight)
         return stored(100)
 
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
@@ -132,31 +130,6 @@ async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_r
         assert leader.script.asked == []
 
 
-async def test_a_group_made_again_under_its_name_starts_by_itself() -> None:
-    """What the first start takes back is its own alone."""
-    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-        answered: dict[str, int] = {}
-
-        def once(call: Call) -> Answer:
-            """As an API server: nothing is written twice under one version."""
-            if "/pods/" in call.path and not call.settles:
-                answered[call.path] = answered.get(call.path, 0) + 1
-                return stored(100) if answered[call.path] == 1 else refused(409)
-            return stored(100)
-
-        leader.script.answer_to = once
-        await _some_are_charged(leader)
-        leader.ledger.group_gone("team/gang")
-        leader.see(GANG.of(NUMBER).put("uid-new", "metadata", "uid").at_revision(50))
-        await until(lambda: len(answered) == NUMBER)
-        for _ in range(50):
-            await asyncio.sleep(0)
-        open_ = {path.rpartition("/")[2] for path in answered}
-        charges = [r for r in leader.ledger.pods.values() if r.facts.name in open_ and r.assumed]
-        assert len(charges) == NUMBER
-        assert set(answered.values()) == {1}
-
-
 def _change(leader: Leader, pod: PodBody, how: str) -> None:
     if how == "gone":
         leader.ledger.pod_gone(pod.uid)
@@ -165,18 +138,6 @@ def _change(leader: Leader, pod: PodBody, how: str) -> None:
     else:
         leader.ledger.reassessment.postpone([pod.uid])
     leader.releaser.wake()
-
-
-async def test_where_the_reservation_is_not_written_all_are_taken_back() -> None:
-    async with leading(LARGE, GANG.of(NUMBER), *members(), answers=(refused(403),)) as leader:
-        await until(lambda: len(reservations(leader)) == 1)
-        await until(lambda: charged(leader.ledger, H200) == 0)
-        await asyncio.sleep(0)
-        assert leader.opened == []
-        await until(lambda: len(leader.opened) == NUMBER)
-
-
-# --- the slots ---
 
 
 class Held:
@@ -206,76 +167,6 @@ async def _turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_about() -> None:
-    """Charged it would hold what it cannot use yet."""
-    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
-    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
-    async with leading(
-        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
-    ) as leader:
-        held = Held(leader)
-        await until(lambda: len(held.under_way) == 4)
-        await _turns()
-        assert charged(leader.ledger, H200) == NUMBER
-        while len(leader.opened) < NUMBER + 2:
-            held.answer(1)
-            await _turns()
-
-
-async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It may have thousands of members; whoever comes before it is let through meanwhile."""
-    monkeypatch.setattr(module, "TRY_AGAIN", 60.0)
-    judged: list[str] = []
-    judge = ReleaseJudge.judge
-
-    def counted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
-        if candidate.gang is not None:
-            judged.append(candidate.gang.key)
-        return judge(self, candidate)
-
-    monkeypatch.setattr(ReleaseJudge, "judge", counted)
-    world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
-    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
-    async with leading(
-        *world,
-        a_group("more").in_queue("queue").of(2).created("2026-03-01T00:00:00Z"),
-        *more,
-        in_flight=4,
-    ) as leader:
-        held = Held(leader)
-        await until(lambda: len(held.under_way) == 4)
-        held.answer(1)  # so that there is a slot at times
-        for number in range(3):
-            early = waiting(f"early-{number}").created("2025-01-01T00:00:00Z")
-            leader.see(early)
-            held.answer(1)
-            await until(lambda: early.name in leader.opened)  # noqa: B023
-        assert judged.count("team/more") == 1
-        while len(leader.opened) < NUMBER + 5:
-            held.answer(1)
-            await _turns()
-
-
-async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
-    """It is judged again after a while."""
-    queue = a_queue().with_quota({H200: 42})
-    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
-    pair = a_group("more").in_queue("queue").of(2)
-    async with leading(queue, GANG.of(40), *members(40), pair, *more, in_flight=4) as leader:
-        held = Held(leader)
-        await until(lambda: len(held.under_way) == 4)
-        held.answer(1)
-        await _turns()
-        leader.see(queue.with_quota({H200: 41}).at_revision(9))
-        leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
-        while "late" not in leader.opened:
-            held.answer(1)
-            await asyncio.sleep(0.005)
-        assert len(leader.script.asked) < 40
-
-
 @pytest.mark.parametrize("stuck", ["its gates", "its group"])
 async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_namespace(
     stuck: str,
@@ -288,7 +179,7 @@ async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_n
         leader.script.answer_to = lambda call: lost() if path in call.path else stored(100)
         tried = leader.script.calls
         await until(lambda: sum(path in call.path for call in tried) > 2 * (path == "/pods/p"))
-        await until(lambda: not leader.releaser.in_flight)
+        await until(lambda: not leader.in_flight)
         await trip(leader)
         leader.see(a_group("pair").in_queue("queue").of(2), *pair)
         await until(lambda: {"x", "y"} <= {*leader.opened}, seconds=5.0)
@@ -307,7 +198,7 @@ async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
             leader.ledger.pod_gone(pod.uid)
         leader.ledger.group_gone("team/gang")
         leader.script.hold.set()
-        await until(lambda: leader.releaser.idle)
+        await until(lambda: leader.idle)
         assert leader.script.asked == []
 
 

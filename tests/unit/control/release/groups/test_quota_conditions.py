@@ -155,11 +155,6 @@ async def test_that_it_was_let_through_is_said_if_it_has_waited() -> None:
     assert await term.update() == []
 
 
-async def test_of_a_group_that_never_waited_nothing_is_written() -> None:
-    term = ConditionTerm(with_conditions(THEIRS), runs("a"), runs("b"))
-    assert await term.update() == []
-
-
 async def test_what_is_no_longer_true_is_taken_away() -> None:
     term = ConditionTerm(with_conditions(THEIRS, CLOSED).in_phase("Inqueue"))
     ((_, kind, change),) = await term.update()

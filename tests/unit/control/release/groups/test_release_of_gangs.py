@@ -4,12 +4,10 @@ import asyncio
 
 import pytest
 
-from builders import H200, a_group, a_queue
-from cardquota.quota import read_reservation
+from builders import H200, a_queue
 from cardquota.quota import vocabulary as v
 
 from ...fakes import (
-    TERM,
     Answer,
     Call,
     account,
@@ -23,48 +21,6 @@ from ...fakes import (
 from ...leader import GANG, THREE, leading, reservations, waiting
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
-
-
-async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
-    """Renewals of the Lease must not queue behind a large gang."""
-    gang = [waiting(f"p{n}").in_group("gang") for n in range(100)]
-    world = (a_queue().with_quota({H200: 200}), GANG.of(100), *gang)
-    async with leading(*world, in_flight=8) as leader:
-        hold = asyncio.Event()
-
-        def hold_gates(call: Call) -> None:
-            leader.script.hold = hold if "/pods/" in call.path else None
-
-        leader.script.on_call = hold_gates
-        leader.releaser.wake()
-        await until(lambda: leader.script.in_flight == 8)
-        hold.set()
-        await until(lambda: len(leader.opened) == 100)
-        assert leader.script.most_in_flight == 8
-
-
-async def test_no_more_groups_in_flight_than_allowed() -> None:
-    groups = [a_group(f"g{n}").in_queue("queue").of(1) for n in range(100)]
-    queue = a_queue("queue").with_quota({H200: 1})
-    async with leading(queue, *groups, in_flight=8, phases=True) as leader:
-        await until(lambda: len(leader.script.patches) == 100)
-        assert leader.script.most_in_flight == 8
-
-
-async def test_a_gang_is_written_ahead_then_opened_whole() -> None:
-    """T2: before its first gate opens."""
-    async with leading(THREE, GANG, waiting("a").in_group("gang")) as leader:
-        await asyncio.sleep(0.01)
-        assert leader.script.calls == []
-        leader.see(waiting("b").in_group("gang"))
-        await until(lambda: sorted(leader.opened) == ["a", "b"])
-        first = leader.script.calls[0]
-        assert "/podgroups/gang" in first.path
-        assert first.body["metadata"]["resourceVersion"] == "1"
-        found = read_reservation(first.body["metadata"]["annotations"][v.RESERVATION])
-        assert found is not None
-        assert (found.queue, found.term, found.amounts) == ("queue", TERM, ((H200, 2),))
-        assert charged(leader.ledger, H200) == 2
 
 
 @pytest.mark.parametrize("answer", [refused(403), refused(404), refused(422)])

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from builders import GPU, H200, a_group, a_pod, a_queue
@@ -77,7 +78,7 @@ class PatchedGroup:
         return (self.group["metadata"].get("annotations") or {}).get(v.RESERVATION)
 
     def facts(self) -> GroupFacts:
-        return group_facts(PodGroup.decode(json.dumps(self.group).encode()))
+        return group_facts(msgspec.convert(self.group, PodGroup))
 
     def late_writes_come(self) -> int:
         """How many of them land."""

@@ -1,7 +1,5 @@
 """E1: a group that says nothing of what it will ask for is Inqueue until its pods are there."""
 
-import json
-
 import pytest
 
 from builders import H200, Body, a_namespace, a_pod, a_queue
@@ -11,7 +9,7 @@ from cardquota.quota import vocabulary as v
 
 from ...fakes import until
 from ...leader import GANG, THREE, waiting
-from .test_group_conditions import HOLDER, groups_of, runs
+from .test_group_conditions import groups_of, runs
 
 pytestmark = pytest.mark.fake_clock
 
@@ -23,7 +21,7 @@ def member(name: str) -> PodBody:
 async def test_it_is_inqueue_before_its_pods_with_one_write_and_reserves_nothing() -> None:
     async with groups_of(THREE, GANG) as (leader, groups):
         await until(lambda: groups.status("gang").get("phase") == "Inqueue")
-        await until(lambda: not leader.releaser.busy)
+        await until(lambda: not leader.busy)
         ((_, body),) = groups.patches
         assert body["metadata"]["annotations"] == {v.RESERVATION: None}
         assert body["status"]["conditions"] == []
@@ -31,23 +29,6 @@ async def test_it_is_inqueue_before_its_pods_with_one_write_and_reserves_nothing
         assert account is not None
         assert not any(row.reserved for row in account.rows.values())
         assert leader.told.events == []
-
-
-async def test_once_all_are_there_and_wait_it_is_pending_again_and_says_why() -> None:
-    async with groups_of(THREE, HOLDER, GANG) as (leader, groups):
-        await until(lambda: groups.status("gang").get("phase") == "Inqueue")
-        leader.see(member("a"))
-        leader.see(member("b"))
-        await until(lambda: groups.status("gang")["phase"] == "Pending")
-        found = groups.condition("gang")
-        assert (found["type"], found["reason"]) == ("Unschedulable", "InsufficientCardQuota")
-        assert len(groups.patches) <= 3
-        leader.ledger.pod_gone(HOLDER.uid)
-        leader.releaser.wake()
-        await until(lambda: groups.status("gang")["phase"] == "Inqueue")
-        assert groups.condition("gang")["type"] == "Scheduled"
-        leader.see(runs(member("a")), runs(member("b")))
-        await until(lambda: groups.status("gang")["phase"] == "Running")
 
 
 async def test_where_there_is_room_it_is_never_pending() -> None:
@@ -76,7 +57,7 @@ async def test_it_stays_pending_until_its_queue_takes_it(shut: Body) -> None:
         leader.ledger.queue_gone("queue")
         leader.releaser.wake()
         await until(lambda: groups.status("gang")["phase"] == "Pending")
-        await until(lambda: not leader.releaser.busy)
+        await until(lambda: not leader.busy)
         assert len(groups.patches) == 3
 
 
@@ -92,7 +73,7 @@ async def test_where_nothing_is_enforced_its_pods_may_come_whatever_it_asks_for(
         assert groups.status("gang")["phase"] == "Inqueue"
         leader.see(runs(a_pod("b").in_group("gang").naming(H200).asking_for(1)))
         await until(lambda: groups.status("gang")["phase"] == "Running")
-        await until(lambda: not leader.releaser.busy)
+        await until(lambda: not leader.busy)
         phases = {body["status"]["phase"] for _, body in groups.patches}
         assert phases == {"Inqueue", "Running"}
 
@@ -103,18 +84,3 @@ async def test_where_it_is_enforced_again_it_is_judged() -> None:
         await until(lambda: groups.status("gang").get("phase") == "Inqueue")
         leader.see(a_namespace("team").in_mode("enforced").at_revision(7_000))
         await until(lambda: groups.status("gang")["phase"] == "Pending")
-
-
-async def test_one_that_lost_all_its_pods_may_have_new_ones() -> None:
-    """Its controller creates none before it is neither Pending nor without a phase."""
-    group = GANG.in_phase("Running")
-    async with groups_of(THREE, group, runs(member("a"), 5), runs(member("b"), 5)) as (
-        leader,
-        groups,
-    ):
-        await until(lambda: groups.status("gang").get("running") == 2)
-        leader.ledger.pod_gone(member("a").uid)
-        leader.ledger.pod_gone(member("b").uid)
-        leader.releaser.wake()
-        await until(lambda: groups.status("gang")["phase"] == "Inqueue")
-        assert json.dumps(groups.patches).count("Pending") == 0

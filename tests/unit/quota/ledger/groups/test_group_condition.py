@@ -1,12 +1,11 @@
 """The stored condition of a group: ours, if it is as we write it."""
 
-import json
 from typing import Any
 
 import pytest
 
 from builders import a_group
-from cardquota.quota import BODY
+from cardquota.quota import TASKS
 from cardquota.quota.ledger.groups import (
     FOREIGN,
     NO_CONDITION,
@@ -21,7 +20,7 @@ OURS = {"type": "Unschedulable", "status": "True", "reason": "QueueNotOpen", "me
 
 def decoded(*conditions: dict[str, Any], **status: Any) -> PodGroup:
     group = a_group().put({"conditions": list(conditions), **status}, "status")
-    return PodGroup.decode(json.dumps(group.body, separators=(",", ":")).encode())
+    return group.wire()
 
 
 def test_ours_is_found_among_others() -> None:
@@ -58,22 +57,10 @@ def test_nothing_that_is_long_is_kept() -> None:
     assert group_facts(decoded(columns={"cards": "c" * 2_000})).cards == ""
 
 
-def test_ours_is_found_on_a_group_that_is_large_for_another_reason() -> None:
-    """Else it would be written anew whenever the group is looked at."""
-    group = a_group().annotated("example.com/long", "," * (BODY.most))
-    text = json.dumps(group.put([OURS], "status", "conditions").body).encode()
-    assert group_facts(PodGroup.decode(text)).condition.reason == "QueueNotOpen"
-    without = json.dumps(group.put(None, "status", "conditions").body).encode()
-    assert group_facts(PodGroup.decode(without)).condition == NO_CONDITION
-
-
 def test_of_very_many_tasks_none_counts() -> None:
-    """P8: of a group that is too long they are not even decoded."""
-    many = {f"t{n}": 1 for n in range(BODY.most // 10)}
-    group = a_group().of(len(many)).of_tasks(many)
-    found = PodGroup.decode(json.dumps(group.body).encode())
-    assert found.spec.min_task_member == {}
-    assert group_facts(found).tasks == {}
+    """P8."""
+    many = {f"t{n}": 1 for n in range(TASKS.most + 1)}
+    assert a_group().of(len(many)).of_tasks(many).facts().tasks == {}
 
 
 # --- beside Volcano -------------------------------------------------------------------------------

@@ -1,3 +1,0 @@
-module cardquota.dev/constant-webhook
-
-go 1.26
