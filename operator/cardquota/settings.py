@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 import pydantic_settings
 import yaml
@@ -333,6 +334,8 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
     )
 
+    environment_of_another: ClassVar[Mapping[str, str | None]] = MappingProxyType({})
+    """Variables of another process, which those of our own override."""
     mode: InstallationMode = InstallationMode.ENFORCE
     """Whether rules are enforced or only reported."""
     card_unlimited_cpu_memory: bool = False
@@ -411,15 +414,14 @@ class Settings(BaseSettings):
                 "Volcano's name for a place in the order, or for a reservation"
             )
         least = self.release.patch_timeout + ANSWER_MARGIN
-        if self.leader_election.settle >= least:
-            return tuple(found)
-        text = (
-            f"leaderElection.settle <{self.leader_election.settle:g}> should be at least "
-            f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: the last write of one leader "
-            "may still be on its way when the next leader decides, and then only the admission "
-            "policies keep it out"
-        )
-        return (*found, text)
+        if self.leader_election.settle < least:
+            found.append(
+                f"leaderElection.settle <{self.leader_election.settle:g}> should be at least "
+                f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: the last write of one "
+                "leader may still be on its way when the next leader decides, and then only the "
+                "admission policies keep it out"
+            )
+        return tuple(found)
 
     @classmethod
     def settings_customise_sources(
@@ -431,7 +433,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file, which overrides the defaults."""
-        return _Environment(settings_cls, {}), init_settings
+        return _Environment(settings_cls, cls.environment_of_another), init_settings
 
     @model_validator(mode="after")
     def _no_row_twice(self) -> Self:
@@ -485,16 +487,7 @@ def settings_from(values: object, where: str, environment: Mapping[str, str | No
         raise SettingsError(f"{where}: must hold a mapping of settings")
 
     class OfAnother(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return _Environment(settings_cls, environment), init_settings
+        environment_of_another: ClassVar[Mapping[str, str | None]] = environment
 
     return _validated(OfAnother, values, where)
 

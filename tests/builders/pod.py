@@ -111,11 +111,13 @@ class PodBody(Body):
         return self.put(dict(labels), "spec", "nodeSelector")
 
     def requiring(self, *terms: list[tuple[str, str, list[str]]]) -> Self:
-        """Required node affinity: terms of (key, operator, values)."""
-        found = [
-            {"matchExpressions": [{"key": k, "operator": o, "values": vs} for k, o, vs in term]}
-            for term in terms
-        ]
+        """Required node affinity: terms of (key, operator, values); `metadata.name` is a field."""
+        found = []
+        for term in terms:
+            asked = [{"key": k, "operator": o, "values": vs} for k, o, vs in term]
+            fields = [one for one in asked if one["key"] == "metadata.name"]
+            labels = {"matchExpressions": [one for one in asked if one not in fields]}
+            found.append(labels | ({"matchFields": fields} if fields else {}))
         return self.put(
             {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": found}},
             "spec",

@@ -28,7 +28,7 @@ from cardquota_webhooks import (
     CardlessClaims,
     PodGroupReviews,
     PodReviews,
-    QueueAnswers,
+    QuestionReviews,
     QueueReviews,
     ResizeReviews,
     Reviewer,
@@ -36,7 +36,6 @@ from cardquota_webhooks import (
     ScaleTargets,
     VisibilityWait,
     VolcanoJobReviews,
-    WorkloadAnswers,
     WorkloadReviews,
 )
 
@@ -156,8 +155,7 @@ class Replica:
             WorkloadReviews(ledger, settings, visibility, claims),
             ScaleReviews(ledger, settings, visibility, targets, lambda _, __, ___: None, known),
             VolcanoJobReviews(ledger, visibility, claims, known),
-            QueueAnswers(ledger, settings, known, wall_clock, clock, refused),
-            WorkloadAnswers(ledger, settings, known, wall_clock, clock),
+            QuestionReviews(ledger, settings, known, wall_clock, clock, refused),
         ]
         return AdmissionServer(reviewers, self.metrics, audit=False)
 

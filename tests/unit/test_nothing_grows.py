@@ -69,18 +69,6 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
         before = containers(ledger)
 
 
-def test_a_replica_that_never_leads_forgets_its_news_at_every_notification() -> None:
-    """As `Leadership` does while there is no term."""
-    ledger = a_ledger(*CARDS)
-    feed = Feed(ledger)
-    feed.notifier.listen(ledger.decisions.rest)
-    before = containers(ledger.dirty, ledger.nodes)
-    a_life_of_everything(feed, 1, through_the_gate(ledger, 1))
-    # One for each node that there was at once.
-    bits = {f"NodeCache._selectors.{name}" for name in ("_node_of_bit", "_free_bits")}
-    assert_nothing_grew(before, containers(ledger.dirty, ledger.nodes), but=bits)
-
-
 # --- what the leader has beside the ledger --------------------------------------------------
 
 

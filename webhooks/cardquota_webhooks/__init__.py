@@ -4,13 +4,13 @@ In: reviews over HTTPS, and a `LedgerReader` that is asked and never charged. Ou
 within a bounded time: allowed, changed (a gate), warned or denied with the numbers.
 """
 
-from .keys import key_warnings, task_key_warnings, template_key_warnings
+from .fitting import WorkloadRoom
+from .keys import key_warnings, of_tasks, of_template
 from .pod_groups import PodGroupReviews
 from .pod_judge import MOST_WAITING, CardlessClaims, VisibilityWait
-from .pods import PodReviews
-from .questions import Questions, QueueAnswers, WorkloadAnswers
+from .pods import PodReviews, ResizeReviews
+from .questions import QuestionReviews, Questions
 from .queues import QueueReviews
-from .resizes import ResizeReviews
 from .review import AdmissionResponse, GroupResource, Request, Reviewer, decode
 from .scale_targets import ScaleTargets
 from .scales import ScaleReviews
@@ -30,8 +30,8 @@ __all__ = [
     "GroupResource",
     "PodGroupReviews",
     "PodReviews",
+    "QuestionReviews",
     "Questions",
-    "QueueAnswers",
     "QueueReviews",
     "RefusedWriteReviews",
     "Request",
@@ -41,10 +41,10 @@ __all__ = [
     "ScaleTargets",
     "VisibilityWait",
     "VolcanoJobReviews",
-    "WorkloadAnswers",
     "WorkloadReviews",
+    "WorkloadRoom",
     "decode",
     "key_warnings",
-    "task_key_warnings",
-    "template_key_warnings",
+    "of_tasks",
+    "of_template",
 ]

@@ -10,7 +10,7 @@ and some milliseconds if it has nothing else. They are read apart from the objec
 only the known ones are kept.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -21,7 +21,7 @@ from cardquota.quota.messages import queue_write_messages, request_messages
 from cardquota.quota.objects.pod import PodAnnotations
 from cardquota.quota.own_keys import KeysOfKind
 
-from .review import Request
+from .review import UNREADABLE, Request
 
 Steps = list[Mapping[str, object]]
 """Of a JSON patch."""
@@ -47,7 +47,7 @@ def annotations_of(encoded: msgspec.Raw) -> dict[str, str]:
     """All annotations of an object; none if there is no object, or it cannot be read."""
     try:
         found = _NOTED.decode(encoded)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+    except UNREADABLE:
         return {}
     return (found.metadata.annotations if found is not None else None) or {}
 
@@ -75,78 +75,58 @@ class _Meta(msgspec.Struct):
     annotations: dict[str, msgspec.Raw] | None = None
 
 
-class _Object(msgspec.Struct):
+class _Template(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
 
-    @property
-    def keys(self) -> Collection[str]:
-        return self.metadata.annotations or _NO_KEYS
 
-
-class _OfJob(msgspec.Struct):
-    template: _Object = msgspec.field(default_factory=_Object)
-
-
-class _JobTemplate(msgspec.Struct):
-    spec: _OfJob = msgspec.field(default_factory=_OfJob)
-
-
-class _OfWorkload(_OfJob, rename="camel"):
-    job_template: _JobTemplate | None = None
-
-
-class _Workload(msgspec.Struct):
-    spec: _OfWorkload = msgspec.field(default_factory=_OfWorkload)
-
-    @property
-    def keys(self) -> Collection[str]:
-        """Those of its pods, also where a CronJob makes Jobs of them."""
-        job = self.spec.job_template
-        return (job.spec if job is not None else self.spec).template.keys
-
-
-class _OfVolcanoJob(msgspec.Struct):
+class _Spec(msgspec.Struct, rename="camel"):
+    template: _Template = msgspec.field(default_factory=_Template)
+    job_template: "_Written | None" = None
     tasks: list[msgspec.Raw] | None = None
     """Not decoded: what was stored before may have very many."""
 
 
-class _VolcanoJob(msgspec.Struct):
-    spec: _OfVolcanoJob = msgspec.field(default_factory=_OfVolcanoJob)
-
-    @property
-    def keys(self) -> Collection[str]:
-        """Those of the pods of all its tasks; none where these are too many. Raises as decoding
-        does.
-        """
-        tasks = self.spec.tasks or ()
-        if len(tasks) > JOB_TASKS.most:
-            return _NO_KEYS
-        found = [one for one in map(_TASK.decode, tasks) if one is not None]
-        return dict.fromkeys(key for task in found for key in task.template.keys)
+class _Written(_Template):
+    spec: _Spec | None = None
 
 
-_TASK: Final = msgspec.json.Decoder(_OfJob | None)
-_Decoder = msgspec.json.Decoder[_Object | _Workload | _VolcanoJob | None]
-_OBJECT: Final[_Decoder] = msgspec.json.Decoder(_Object | None)
-_WORKLOAD: Final[_Decoder] = msgspec.json.Decoder(_Workload | None)
-_VOLCANO_JOB: Final[_Decoder] = msgspec.json.Decoder(_VolcanoJob | None)
+_WRITTEN: Final[msgspec.json.Decoder[_Written | None]] = msgspec.json.Decoder(_Written | None)
+_TASK: Final[msgspec.json.Decoder[_Spec | None]] = msgspec.json.Decoder(_Spec | None)
+Where = Callable[[_Written], Collection[str]]
+"""The keys of one part of an object. Raises as decoding does."""
 
 
-def key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
-    """At most three, about annotations of the object that it did not have before. Never raises: of
-    an object that cannot be read nothing is said.
+def own(found: _Written) -> Collection[str]:
+    """Those of the object itself."""
+    return found.metadata.annotations or _NO_KEYS
+
+
+def of_template(found: _Written) -> Collection[str]:
+    """Those of a workload's pods, also where a CronJob makes Jobs of them."""
+    spec = found.spec
+    if spec is not None and spec.job_template is not None:
+        spec = spec.job_template.spec
+    return spec.template.metadata.annotations or _NO_KEYS if spec is not None else _NO_KEYS
+
+
+def of_tasks(found: _Written) -> Collection[str]:
+    """Those of the pods of all tasks of a Job of Volcano; none where these are too many."""
+    tasks = (found.spec.tasks if found.spec is not None else None) or ()
+    if len(tasks) > JOB_TASKS.most:
+        return _NO_KEYS
+    each = [one.template.metadata.annotations for one in map(_TASK.decode, tasks) if one]
+    return dict.fromkeys(key for keys in each for key in keys or ())
+
+
+def key_warnings(request: Request, keys: KeysOfKind, where: Where = own) -> tuple[str, ...]:
+    """At most three, about annotations that were not there before. Never raises: of an object that
+    cannot be read nothing is said.
     """
-    return _warnings(_OBJECT, request, keys)
-
-
-def template_key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
-    """Like `key_warnings`, about the annotations of a workload's pod template."""
-    return _warnings(_WORKLOAD, request, keys)
-
-
-def task_key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
-    """Like `key_warnings`, about the pod templates of all tasks of a Job of Volcano."""
-    return _warnings(_VOLCANO_JOB, request, keys)
+    written = _keys(where, request.object)
+    if not written:
+        return ()
+    found = keys.meaningless(written, _keys(where, request.old_object))[:_MOST_TOLD]
+    return tuple(queue_write_messages.key_means_nothing(key, meant=meant) for key, meant in found)
 
 
 def keys_beside_template(request: Request, template: PodAnnotations | None) -> tuple[str, ...]:
@@ -159,27 +139,18 @@ def keys_beside_template(request: Request, template: PodAnnotations | None) -> t
         v.QUEUE_NAME: said.queue,
         v.GROUP_NAME: said.group,
     }
-    written = _keys(_OBJECT, request.object)
+    written = _keys(own, request.object)
     missing = [key for key, text in in_template.items() if key in written and text is None]
-    before = _keys(_OBJECT, request.old_object) if missing else _NO_KEYS
+    before = _keys(own, request.old_object) if missing else _NO_KEYS
     found = [key for key in missing if key not in before]
     return tuple(request_messages.key_beside_template(key) for key in found[:2])
 
 
-def _warnings(decoder: _Decoder, request: Request, keys: KeysOfKind) -> tuple[str, ...]:
-    written = _keys(decoder, request.object)
-    if not written:
-        return ()
-    found = keys.meaningless(written, _keys(decoder, request.old_object))[:_MOST_TOLD]
-    return tuple(queue_write_messages.key_means_nothing(key, meant=meant) for key, meant in found)
-
-
-def _keys(decoder: _Decoder, encoded: msgspec.Raw) -> Collection[str]:
+def _keys(where: Where, encoded: msgspec.Raw) -> Collection[str]:
     if len(encoded) > _LONGEST:
         return _NO_KEYS
     try:
-        found = decoder.decode(encoded)
-        keys = found.keys if found is not None else _NO_KEYS
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        found = _WRITTEN.decode(encoded)
+        return where(found) if found is not None else _NO_KEYS
+    except UNREADABLE:
         return _NO_KEYS
-    return keys

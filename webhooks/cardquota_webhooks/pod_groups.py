@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.quota.decisions.groups.group_write import judge_group_write
+from cardquota.quota.decisions.group_write import judge_group_write
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.objects.pod_group import WrittenPodGroup
@@ -30,15 +30,16 @@ from .keys import annotations_of, dropping, keeping, key_warnings
 from .pod_judge import VisibilityWait
 from .review import (
     MUTATE,
+    UNREADABLE,
     VALIDATE,
     AdmissionResponse,
     Request,
-    ReviewError,
     Routes,
     answer_to_large,
+    decoded,
     deny,
-    is_large,
     json_patch,
+    too_large,
 )
 
 _DECODER = msgspec.json.Decoder(WrittenPodGroup)
@@ -72,7 +73,7 @@ class PodGroupReviews:
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Take our keys off a new group; put back those that a replaced one lacks (I3)."""
-        if is_large(request):
+        if too_large(request):
             return AdmissionResponse()
         notes, before = annotations_of(request.object), annotations_of(request.old_object)
         if request.operation == "CREATE":
@@ -91,8 +92,8 @@ class PodGroupReviews:
         """Refuse what could never start; of a group that is there, only by what is changed."""
         if not self._known():
             return AdmissionResponse()
-        if (too_large := answer_to_large(request, self._ledger)) is not None:
-            return too_large
+        if (large := answer_to_large(request, self._ledger)) is not None:
+            return large
         group, before = _read(request), None
         off = self._ledger.mode_in(group.metadata.namespace) is Mode.OFF
         if off or group.metadata.deletion_timestamp is not None:
@@ -100,7 +101,7 @@ class PodGroupReviews:
         if request.operation == "UPDATE":
             try:
                 before = _DECODER.decode(request.old_object)
-            except (msgspec.DecodeError, ValueError, RecursionError):
+            except UNREADABLE:
                 return AdmissionResponse()  # what is changed cannot be told
         keys = key_warnings(request, KEYS_OF_GROUPS)
         request.drop_objects()
@@ -134,10 +135,7 @@ class PodGroupReviews:
 
 
 def _read(request: Request) -> WrittenPodGroup:
-    try:
-        group = _DECODER.decode(request.object)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise ReviewError(f"the request's object is not a pod group: {error}") from None
+    group = decoded(_DECODER, request.object, "not a pod group")
     group.metadata.namespace = request.namespace or group.metadata.namespace
     group.metadata.name = group.metadata.name or request.name
     # It means nothing for what is asked here, and of a create it may be any text.

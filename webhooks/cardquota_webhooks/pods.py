@@ -1,4 +1,5 @@
-"""Admission of pods: refuse with numbers, or gate. It charges nothing, and remembers nothing.
+"""Admission of pods, and of their resizes: refuse with numbers, or gate. It charges nothing, and
+remembers nothing.
 
 A create is reviewed once. The mutating review refuses or adds the gate; if another webhook changes
 the pod after us, the API server asks it again. What has to hold of the final object, policies
@@ -20,28 +21,36 @@ from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_policies import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
-from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
+from cardquota.quota.decisions.resize import judge_resize
+from cardquota.quota.decisions.verdict_texts import card_not_steered, told_of_default, with_holders
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
-from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
+from cardquota.quota.messages import (
+    gate_messages,
+    queue_messages,
+    request_messages,
+    shortfall_messages,
+)
 from cardquota.quota.objects.pod import Pod, PodAnnotations, PodSpec
 from cardquota.quota.own_keys import KEYS_OF_PODS
 from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, claims_devices, pod_facts
-from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_on_create
+from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of, effect_on_create
 from cardquota.settings import Settings
 
 from .keys import Steps, annotations_of, dropping, key_warnings
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .review import (
     MUTATE,
+    UNREADABLE,
     VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
     Routes,
+    answer_to_large,
     answer_to_large_pod,
+    decoded,
     deny,
     json_patch,
     try_again,
@@ -89,41 +98,56 @@ class PodReviews:
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""
+        return await self._review(request, sets_gate=True)
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """The one review where a policy sets the gate: of the final object, which must have the
+        gate if one is due.
+        """
+        return await self._review(request, sets_gate=False)
+
+    async def _review(self, request: Request, *, sets_gate: bool) -> AdmissionResponse:
         too_large = answer_to_large_pod(request, self._ledger, self._settings)
         if too_large is not None:
             return too_large
-        written = annotations_of(request.object)
-        left_out = [key for key in self._ours if key in written]
-        del written  # as long as the body
-        pod, facts = _read(request, without=left_out)
+        left_out = self._left_out(request) if sets_gate else []
+        pod, facts = _read(request, request.object, without=left_out)
         keys = key_warnings(request, KEYS_OF_PODS)
         request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()
-        dropped = dropping(left_out)
+        dropped, gated = dropping(left_out), facts.state is State.GATED
         if not self._synced():
-            return self._unjudged(pod, facts, dropped)
+            return self._unjudged(pod, facts, dropped) if sets_gate else AdmissionResponse()
         claims = self._ledger.claims_devices(facts)
         facts, verdict = await self._judge(pod, facts)
         effect = self._effect(facts, verdict)
-        gated = facts.state is State.GATED
         gate = effect is Effect.GATE
-        if not gate and self._visibility.namespace_unknown(facts):
+        waits = gate and (gated or sets_gate)
+        if not waits and self._visibility.namespace_unknown(facts):
+            if gated and not sets_gate:
+                return AdmissionResponse()
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(with_holders(self._ledger, facts, verdict))
+        if gate and not waits:
+            return self._gate_missing(pod, facts, verdict)
+        warnings = (*self._warnings(verdict, effect, pod, facts), *keys)
+        if not sets_gate:
+            return AdmissionResponse(warnings=warnings)
         if gate:
             steps = _set_gate(pod, facts)
         else:
             steps = _drop_gate(pod) if gated else []
-            marked = self._is_marked(pod, facts, claims=claims)
-            steps += _mark(pod) if marked else _unmark(pod)
-        warnings = self._warnings(verdict, effect, pod, facts)
-        warnings = (*warnings, *keys)
+            steps += _mark(pod) if self._is_marked(pod, facts, claims=claims) else _unmark(pod)
         if left_out:
             warnings += (request_messages.keys_left_out(left_out),)
-        patch = _patch([*dropped, *steps])
-        return AdmissionResponse(patch=patch, warnings=warnings, gated=gate)
+        return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings, gated=gate)
+
+    def _left_out(self, request: Request) -> list[str]:
+        """Keys of ours that it came with (I3)."""
+        written = annotations_of(request.object)
+        return [key for key in self._ours if key in written]
 
     def _is_marked(self, pod: Pod, facts: PodFacts, *, claims: bool) -> bool:
         """Whether a pod without a gate gets our label, without which the policies take it for one
@@ -132,32 +156,6 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return False
         return is_ours(pod, facts, self._ledger.vendors) or claims
-
-    async def validate(self, request: Request) -> AdmissionResponse:
-        """The one review where a policy sets the gate: of the final object, which must have the
-        gate if one is due.
-        """
-        too_large = answer_to_large_pod(request, self._ledger, self._settings)
-        if too_large is not None:
-            return too_large
-        pod, facts = _read(request)
-        keys = key_warnings(request, KEYS_OF_PODS)
-        request.drop_objects()
-        if _is_mirror(facts, request) or not self._synced():
-            return AdmissionResponse()
-        gated = facts.state is State.GATED
-        facts, verdict = await self._judge(pod, facts)
-        effect = self._effect(facts, verdict)
-        if not (effect is Effect.GATE and gated) and self._visibility.namespace_unknown(facts):
-            if gated:
-                return AdmissionResponse()
-            return try_again(queue_messages.namespace_not_seen(facts.namespace))
-        if effect is Effect.DENY:
-            return _refusal(with_holders(self._ledger, facts, verdict))
-        if effect is Effect.GATE and not gated:
-            return self._gate_missing(pod, facts, verdict)
-        warnings = self._warnings(verdict, effect, pod, facts)
-        return AdmissionResponse(warnings=(*warnings, *keys))
 
     async def _judge(self, pod: Pod, facts: PodFacts) -> tuple[PodFacts, Verdict]:
         """The verdict, and the facts without claims of what is no card."""
@@ -218,17 +216,56 @@ class PodReviews:
         return warnings
 
 
-def _read(request: Request, without: Collection[str] = ()) -> tuple[Pod, PodFacts]:
+class ResizeReviews:
+    """Answers reviews of `pods/resize` from the ledger's view, on any replica: more cpu and memory
+    for an existing pod (P6). A granted resize takes effect at once, without a gate, so the answer
+    is yes or no.
+    """
+
+    def __init__(self, ledger: LedgerReader, known: Callable[[], bool]) -> None:
+        """`known`: whether the cluster was read, recently enough for a refusal."""
+        self._ledger = ledger
+        self._known = known
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(VALIDATE, "", "pods/resize"): self.validate}
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """Refuse growth beyond what the queue may hold. A pod that does not grow is admitted."""
+        if (too_large := answer_to_large(request, self._ledger)) is not None:
+            return too_large
+        (_, before), (_, after) = (
+            _read(request, encoded) for encoded in (request.old_object, request.object)
+        )
+        if not after.problem and after.cpu <= before.cpu and after.memory <= before.memory:
+            return AdmissionResponse()
+        mode = self._ledger.mode_in(after.namespace)
+        verdict = judge_resize(self._ledger, before, after)
+        # It cannot wait: a bound pod has no gate.
+        effect = effect_of(verdict.outcome, v.Policy.DENY, mode)
+        if not self._known() and mode is v.Mode.ENFORCE:
+            return try_again(gate_messages.not_read_lately())
+        if effect is Effect.DENY:
+            return deny(verdict.text, reason=verdict.reason or "Forbidden")
+        warnings = (shortfall_messages.audited(verdict.text),) if effect is Effect.WARN else ()
+        return AdmissionResponse(warnings=warnings)
+
+
+def _read(
+    request: Request, encoded: msgspec.Raw, without: Collection[str] = ()
+) -> tuple[Pod, PodFacts]:
     """`without` these annotations, as if it had none of them."""
+    pod = decoded(_DECODER, encoded, "not a pod")
     try:
-        pod = _DECODER.decode(request.object)
         if without and pod.metadata.annotations is not None:
-            notes = annotations_of(request.object)
+            notes = annotations_of(encoded)
             kept = {key: value for key, value in notes.items() if key not in without}
             pod.metadata.annotations = msgspec.convert(kept, PodAnnotations)
         pod.metadata.namespace = request.namespace or pod.metadata.namespace
         return pod, pod_facts(pod)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise ReviewError(f"the request's object is not a pod: {error}") from None
 
 

@@ -18,11 +18,10 @@ from prometheus_client import Counter as Metric
 from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, LONGEST_KIND
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.answers.answer_forms import Explanation, QueueAnswer
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
 from cardquota.quota.answers.explanation import explain
-from cardquota.quota.answers.queue_answer import outside_answer, queue_answer
-from cardquota.quota.decisions.probably_meant import any_queue_meant
+from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.decisions.verdict_texts import any_queue_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages, gate_messages
@@ -36,8 +35,8 @@ from .review import (
     MUTATE,
     AdmissionResponse,
     Request,
-    ReviewError,
     Routes,
+    decoded,
     deny,
     json_patch,
     too_large_together,
@@ -84,10 +83,8 @@ class Questions:
             return try_again(answer_messages.too_many_questions())
         return None
 
-    async def answered(
-        self, asker: str, steps: Steps[T], respond: Callable[[T], AdmissionResponse]
-    ) -> AdmissionResponse:
-        """The response to the result, once it is its turn. Who has waited for half of the time that
+    async def answered(self, asker: str, steps: Steps[AdmissionResponse]) -> AdmissionResponse:
+        """What comes of the steps, once it is its turn. Who has waited for half of the time that
         the API server does asks again: the rest may not be enough, or nobody waits any more.
         """
         since = self._clock()
@@ -96,25 +93,20 @@ class Questions:
             async with self._turn:
                 if self._clock() - since > self._longest_wait:
                     return try_again(answer_messages.too_many_questions())
-                return respond(await in_slices(steps))
+                return await in_slices(steps)
         finally:
             self._asked[asker] -= 1
             if not self._asked[asker]:
                 del self._asked[asker]
 
 
-def with_status(answer: Wire) -> AdmissionResponse:
+def _with_status(answer: Wire) -> AdmissionResponse:
     """The object is returned with this answer."""
     return AdmissionResponse(patch=json_patch({"op": "add", "path": "/status", "value": answer}))
 
 
-def read_question(decoder: msgspec.json.Decoder[T], request: Request) -> T:
-    """Raises ReviewError."""
-    try:
-        found = decoder.decode(request.object)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        what = request.resource.resource
-        raise ReviewError(f"the request's object is none of {what}: {error}") from None
+def _read(decoder: msgspec.json.Decoder[T], request: Request) -> T:
+    found = decoded(decoder, request.object, f"none of {request.resource.resource}")
     request.drop_objects()
     return found
 
@@ -128,11 +120,27 @@ class _QueueQuestion(Wire):
     spec: _QueueSpec
 
 
+class _WorkloadSpec(Wire):
+    kind: str
+    name: str
+    api_version: str | None = None
+
+
+class _WorkloadQuestion(Wire):
+    spec: _WorkloadSpec
+
+
 _OF_QUEUE: Final = msgspec.json.Decoder(_QueueQuestion)
+_OF_WORKLOAD: Final = msgspec.json.Decoder(_WorkloadQuestion)
+_KIND: Final = re.compile(rf"[A-Za-z][A-Za-z0-9]{{0,{LONGEST_KIND - 1}}}", re.ASCII)
+_VOLCANOS: Final = "batch.volcano.sh/"
 
 
-class QueueAnswers:
-    """Whoever may create QueueReviews learns the names of workloads in all namespaces."""
+class QuestionReviews:
+    """Whoever may create QueueReviews learns the names of workloads in all namespaces. Whoever may
+    create WorkloadReviews in a namespace learns the names of workloads there; of others numbers,
+    and of other queues those that the namespace may use (F4).
+    """
 
     def __init__(
         self,
@@ -147,40 +155,65 @@ class QueueAnswers:
         `clock`: seconds, monotonic. `refused_writes`: told without a queue's name (V1).
         """
         self._ledger = ledger
-        self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
+        self._require_queue = settings.require_queue
         self._wall_clock = wall_clock
         self._refused_writes = refused_writes
+        timeout = settings.webhook.timeout_seconds
+        self._of_queues = Questions(known, clock, timeout)
+        self._of_workloads = Questions(known, clock, timeout)
 
     @property
     def routes(self) -> Routes:
         """Which reviews it answers."""
-        return {(MUTATE, REVIEW_GROUP, QUEUE_REVIEWS): self.answer}
+        return {
+            (MUTATE, REVIEW_GROUP, QUEUE_REVIEWS): self.of_queue,
+            (MUTATE, REVIEW_GROUP, WORKLOAD_REVIEWS): self.of_workload,
+        }
 
-    async def answer(self, request: Request) -> AdmissionResponse:
+    async def of_queue(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about no queue."""
-        refused = self._questions.refused(request, request.user_info.username)
+        asker = request.user_info.username
+        refused = self._of_queues.refused(request, asker)
         if refused is not None:
             return refused
-        spec = read_question(_OF_QUEUE, request).spec
+        spec = _read(_OF_QUEUE, request).spec
         if spec.queue != OUTSIDE and not is_object_name(spec.queue):
             return _no_queue(spec.queue)
-        steps = self._answer(spec)
+        return await self._of_queues.answered(asker, self._about_queue(spec))
 
-        def respond(found: QueueAnswer | None) -> AdmissionResponse:
-            if found is not None:
-                return with_status(found)
-            return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
-
-        return await self._questions.answered(request.user_info.username, steps, respond)
-
-    def _answer(self, spec: _QueueSpec) -> Steps[QueueAnswer | None]:
+    def _about_queue(self, spec: _QueueSpec) -> Steps[AdmissionResponse]:
         """About a queue; without a name, about what is used outside every queue."""
         wanted = DEFAULT_LIMIT if spec.limit is None else spec.limit
-        limit, time = max(0, min(wanted, LARGEST_LIMIT)), time_text(int(self._wall_clock()))
+        limit, time = max(0, min(wanted, LARGEST_LIMIT)), self._time()
+        found = yield from queue_answer(self._ledger, spec.queue, limit=limit, time=time)
+        if found is None:
+            return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
         if spec.queue == OUTSIDE:
-            found = yield from outside_answer(self._ledger, limit=limit, time=time)
-            return replace(found, refused_writes=_total(self._refused_writes))
-        return (yield from queue_answer(self._ledger, spec.queue, limit=limit, time=time))
+            found = replace(found, refused_writes=_total(self._refused_writes))
+        return _with_status(found)
+
+    async def of_workload(self, request: Request) -> AdmissionResponse:
+        """Add the answer, or refuse what is no question, or asks about nothing of ours."""
+        refused = self._of_workloads.refused(request, request.namespace)
+        if refused is not None:
+            return refused
+        spec = _read(_OF_WORKLOAD, request).spec
+        volcano = spec.api_version.startswith(_VOLCANOS) if spec.api_version else None
+        asked = AskedWorkload(spec.kind, request.namespace, spec.name, volcano)
+        if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
+            return _not_known(asked)
+        return await self._of_workloads.answered(request.namespace, self._about_workload(asked))
+
+    def _about_workload(self, asked: AskedWorkload) -> Steps[AdmissionResponse]:
+        found = yield from explain(
+            self._ledger, asked, self._time(), require_queue=self._require_queue
+        )
+        if found is not None:
+            return _with_status(found)
+        return _not_known(asked, (yield from workload_meant(self._ledger, asked)))
+
+    def _time(self) -> str:
+        return time_text(int(self._wall_clock()))
 
 
 def _total(counter: Metric) -> int:
@@ -194,80 +227,6 @@ def _no_queue(name: str, meant: str = "") -> AdmissionResponse:
     return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
 
 
-_KIND: Final = re.compile(rf"[A-Za-z][A-Za-z0-9]{{0,{LONGEST_KIND - 1}}}", re.ASCII)
-_VOLCANOS: Final = "batch.volcano.sh/"
-
-
-class _WorkloadSpec(Wire):
-    kind: str
-    name: str
-    api_version: str | None = None
-
-
-class _WorkloadQuestion(Wire):
-    spec: _WorkloadSpec
-
-
-_OF_WORKLOAD: Final = msgspec.json.Decoder(_WorkloadQuestion)
-
-
-class WorkloadAnswers:
-    """Whoever may create WorkloadReviews in a namespace learns the names of workloads there; of
-    others numbers, and of other queues those that the namespace may use.
-    """
-
-    def __init__(
-        self,
-        ledger: LedgerReader,
-        settings: Settings,
-        known: Callable[[], bool],
-        wall_clock: Callable[[], float],
-        clock: Callable[[], float],
-    ) -> None:
-        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
-        `clock`: seconds, monotonic.
-        """
-        self._ledger = ledger
-        self._require_queue = settings.require_queue
-        self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
-        self._wall_clock = wall_clock
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(MUTATE, REVIEW_GROUP, WORKLOAD_REVIEWS): self.answer}
-
-    async def answer(self, request: Request) -> AdmissionResponse:
-        """Add the answer, or refuse what is no question, or asks about nothing of ours."""
-        refused = self._questions.refused(request, request.namespace)
-        if refused is not None:
-            return refused
-        spec = read_question(_OF_WORKLOAD, request).spec
-
-        asked = AskedWorkload(spec.kind, request.namespace, spec.name, _of_volcano(spec))
-        if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
-            return _not_known(asked)
-        steps = self._answer_or_meant(asked)
-
-        def respond(found: Explanation | str) -> AdmissionResponse:
-            return _not_known(asked, found) if isinstance(found, str) else with_status(found)
-
-        return await self._questions.answered(request.namespace, steps, respond)
-
-    def _answer_or_meant(self, asked: AskedWorkload) -> Steps[Explanation | str]:
-        """The answer; where nothing of this name concerns us, the name that was probably meant."""
-        time = time_text(int(self._wall_clock()))
-        steps = explain(self._ledger, asked, time, require_queue=self._require_queue)
-        found = yield from steps
-        if found is not None:
-            return found
-        return (yield from workload_meant(self._ledger, asked))
-
-
 def _not_known(asked: AskedWorkload, meant: str = "") -> AdmissionResponse:
     text = answer_messages.no_such_workload(asked.kind, asked.namespace, asked.name, meant=meant)
     return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
-
-
-def _of_volcano(spec: _WorkloadSpec) -> bool | None:
-    return None if not spec.api_version else spec.api_version.startswith(_VOLCANOS)

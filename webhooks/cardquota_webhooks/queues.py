@@ -15,7 +15,7 @@ from cardquota.quota.accounts.queue_write import (
     not_deserved,
 )
 from cardquota.quota.amounts import Amounts
-from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
+from cardquota.quota.decisions.queue_write import doubts_about_rows, suggestions
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
@@ -25,11 +25,13 @@ from cardquota.quota.words import MOST_LISTED
 
 from .keys import key_warnings
 from .review import (
+    UNREADABLE,
     VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
     Routes,
+    decoded,
     deny,
     too_large,
     too_large_together,
@@ -85,18 +87,12 @@ class QueueReviews:
         less = not_deserved(queue) if self._beside_volcano else ()
         refused = (queue_write_messages.guarantee_not_deserved(less),) if less else ()
         # What is known of cards may be too old, or not read yet: then none was meant.
-        meant = Suggestions(self._ledger) if self._known() else _nothing_meant
-        rows = doubts_about(queue, meant)
+        meant = suggestions(self._ledger) if self._known() else _nothing_meant
+        told = (*refused, *self._ignored(queue), *doubts_about(queue, meant))
         if too_large(request):
-            return (*refused, *self._ignored(queue), *rows)  # what is changed cannot be told
-        keys = key_warnings(request, KEYS_OF_QUEUES)
-        return (
-            *refused,
-            *self._ignored(queue),
-            *rows,
-            *self._changed_rows(request, queue, meant),
-            *keys,
-        )
+            return told  # what is changed cannot be told
+        changed = self._changed_rows(request, queue, meant)
+        return (*told, *changed, *key_warnings(request, KEYS_OF_QUEUES))
 
     def _changed_rows(
         self, request: Request, queue: Queue, meant: Callable[[str], str]
@@ -114,7 +110,7 @@ class QueueReviews:
             return {}
         try:
             before = written_quota(_DECODER.decode(request.old_object))
-        except (msgspec.DecodeError, ValueError, RecursionError):
+        except UNREADABLE:
             before = None
         account = self._ledger.account(name)
         return before if before is not None else (account.quota if account is not None else {})
@@ -164,10 +160,7 @@ def _deleted(request: Request) -> str:
 
 
 def _read(encoded: msgspec.Raw) -> Queue:
-    try:
-        return _DECODER.decode(encoded)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise ReviewError(f"the request's object is not a queue: {error}") from None
+    return decoded(_DECODER, encoded, "not a queue")
 
 
 def _wrong(queue: Queue, name: str) -> str:

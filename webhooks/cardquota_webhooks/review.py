@@ -7,7 +7,7 @@ says what is wrong.
 import base64
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from cardquota.quota.objects.pod import PodMeta
 from cardquota.quota.vocabulary import NAMESPACE_ENFORCED, Mode, Reason
 from cardquota.settings import Settings
 
+T = TypeVar("T")
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
 
@@ -31,6 +32,18 @@ LONGEST_UID = 256
 
 class ReviewError(Exception):
     """The body is not an AdmissionReview that can be answered."""
+
+
+UNREADABLE: Final = (msgspec.DecodeError, ValueError, RecursionError)
+"""What decoding of an object raises, and making facts of it."""
+
+
+def decoded(decoder: msgspec.json.Decoder[T], encoded: msgspec.Raw, what: str) -> T:
+    """An object of a review. Raises ReviewError. `what`: what it is if not this, as `not a pod`."""
+    try:
+        return decoder.decode(encoded)
+    except UNREADABLE as error:
+        raise ReviewError(f"the request's object is {what}: {error}") from None
 
 
 class GroupResource(msgspec.Struct):
@@ -182,11 +195,6 @@ class _OnlyMetadata(Wire):
 _METADATA: Final = msgspec.json.Decoder(_OnlyMetadata)
 
 
-def is_large(request: Request) -> bool:
-    """Whether the objects of a review are too large to be read."""
-    return bool(too_large(request))
-
-
 def answer_to_large(request: Request, ledger: LedgerReader) -> AdmissionResponse | None:
     """The answer to a review of an object that is too large; None if it is not.
 
@@ -223,7 +231,7 @@ def _may_be_managed(request: Request, ledger: LedgerReader, settings: Settings) 
         return True
     try:
         notes = _METADATA.decode(request.object).metadata.annotations
-    except (msgspec.DecodeError, ValueError, RecursionError):
+    except UNREADABLE:
         return True
     return notes is not None and bool(notes.queue or notes.queue_volcano_job or notes.group)
 

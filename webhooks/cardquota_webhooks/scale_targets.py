@@ -147,8 +147,7 @@ class ScaleTargets:
             names.setdefault(one.kind, set()).add(one.name)
         makers: Makers = {kind: found.__contains__ for kind, found in names.items()}
         kind = next((one.owner_kind for one in owned if one.owner == uid), "")
-        found = _other(request, uid, pod, makers)
-        return found._replace(what=kind or found.what)
+        return _other(request, uid, kind, pod, makers)
 
     async def _of_pods(self, request: Request, scale: Scale) -> ScaleTarget | None:
         """An object whose pods are found by their labels. Its next pod asks for the same as one of
@@ -160,21 +159,22 @@ class ScaleTargets:
         if found is None:
             return None
         owner = next((o for o in found.metadata.owner_references or () if o.controller), None)
-        pod = pod_of_template(_template(found), request.namespace, owner.kind if owner else "")
-        target = _other(request, scale.metadata.uid, pod, None)
-        return target._replace(what=owner.kind or target.what) if owner else target
+        kind = owner.kind if owner is not None else ""
+        pod = pod_of_template(_template(found), request.namespace, kind)
+        return _other(request, scale.metadata.uid, kind, pod, None)
 
 
 def _resource(found: WorkloadFacts) -> str:
     return f"{found.kind.lower()}s"
 
 
-def _other(request: Request, uid: str, pod: PodFacts, makers: Makers | None) -> ScaleTarget:
-    resource = request.resource
+def _other(
+    request: Request, uid: str, kind: str, pod: PodFacts, makers: Makers | None
+) -> ScaleTarget:
+    resource, name = request.resource, request.name
+    what = kind or resource.resource
     version = f"{resource.group}/{resource.version}" if resource.group else resource.version
-    return ScaleTarget(
-        uid, resource.resource, version, request.namespace, request.name, pod, makers
-    )
+    return ScaleTarget(uid, what, version, request.namespace, name, pod, makers)
 
 
 def _template(pod: Pod) -> PodTemplate:

@@ -20,35 +20,33 @@ import msgspec
 from cardquota.cluster.events import ObjectReference
 from cardquota.loop.time_slice import Turns
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
-from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
-from cardquota.quota.decisions.holders import holders_text
-from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.queue_room import QueueRoom
+from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota.decisions.verdict_texts import holders_text
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.queue_pods import WorkloadUsage
-from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
+from cardquota.quota.verdict import Effect, Outcome, Verdict
 from cardquota.settings import Settings
 
+from .fitting import WorkloadRoom
 from .pod_judge import VisibilityWait
 from .review import (
     ANY,
     MUTATE,
     SCALE,
+    UNREADABLE,
     VALIDATE,
     AdmissionResponse,
     Request,
     Routes,
     deny,
-    is_large,
     json_patch,
+    too_large,
     try_again,
 )
 from .scale_targets import Scale, ScaleTarget, ScaleTargets
-from .workload_objects import OwnPods
 
 MOST_WAITING: Final = 64
 """Reviews of one namespace that may wait for their turn. Others are to try again."""
@@ -74,19 +72,6 @@ class _Asks(NamedTuple):
     dry_run: bool
 
 
-class _Room(NamedTuple):
-    """What a workload may have."""
-
-    fits: int
-    """Replicas."""
-    kept: int
-    """Replicas that hold their quota already."""
-    extra: Amounts
-    """What all of the replicas that fit take, and other pods on their way."""
-    way: Amounts
-    """What other pods on their way take."""
-
-
 class ScaleReviews:
     """Answers reviews of scale-ups from the ledger's view, on any replica. It charges nothing."""
 
@@ -104,12 +89,11 @@ class ScaleReviews:
         """
         self._ledger = ledger
         self._autoscalers = frozenset(settings.scale.autoscalers)
-        self._require_queue = settings.require_queue
         self._visibility = visibility
         self._targets = targets
         self._cut = cut
         self._known = known
-        self._own_pods = OwnPods(ledger)
+        self._room = WorkloadRoom(ledger, settings)
         self._turns = Turns[AdmissionResponse]()
         self._waiting = Counter[str]()
         """By namespace."""
@@ -128,11 +112,11 @@ class ScaleReviews:
         return await self._answer(request, grants=False)
 
     async def _answer(self, request: Request, *, grants: bool) -> AdmissionResponse:
-        if not self._known() or is_large(request):
+        if not self._known() or too_large(request):
             return AdmissionResponse()
         try:
             scale, before = _read(request)
-        except (msgspec.DecodeError, ValueError, RecursionError):
+        except UNREADABLE:
             return AdmissionResponse()  # of an API that we do not know
         request.drop_objects()
         if scale.replicas <= before.replicas:
@@ -145,7 +129,7 @@ class ScaleReviews:
         self._waiting[target.namespace] += 1
         try:
             verdict = await self._visibility.judge(target.pod)
-            own = await self._own_pods.of(verdict.queue, target.namespace, target.makers or {})
+            own = await self._room.held_by(verdict.queue, target.namespace, target.makers or {})
             asks = _Asks(
                 asked=scale.replicas,
                 before=before.replicas,
@@ -159,41 +143,33 @@ class ScaleReviews:
             if not self._waiting[target.namespace]:
                 del self._waiting[target.namespace]
 
-    def _judged_as_created(self, target: ScaleTarget) -> Verdict:
-        return judge_create(self._ledger, target.pod, require_queue=self._require_queue)
-
     def _judge(
         self, target: ScaleTarget, verdict: Verdict, asks: _Asks, own: WorkloadUsage | None
     ) -> AdmissionResponse:
         if verdict.outcome is not Outcome.UNSEEN:
-            verdict = self._judged_as_created(target)  # much may have changed since
+            verdict = self._room.judged(target.pod)  # much may have changed since
         if verdict.outcome is Outcome.NEVER:
             text = workload_messages.scale_never_fits(verdict.text, target.what, target.name)
-            return self._answer_by(self._effect(target, verdict), verdict, text, ())
+            return self._answer_by(self._room.effect(target.pod, verdict), verdict, text, ())
         account = self._ledger.account(verdict.queue)
         if verdict.outcome not in _JUDGED or account is None or own is None:
             return AdmissionResponse(warnings=verdict.warnings)
-        effect = self._effect(target, verdict._replace(outcome=Outcome.WAITS))
+        effect = self._room.effect(target.pod, verdict._replace(outcome=Outcome.WAITS))
         if effect is Effect.ALLOW:
             return AdmissionResponse(warnings=verdict.warnings)
-        kept = own.holding if asks.kept is None else asks.kept
-        room = self._room(target, account, asks.asked, kept, own)
-        grants = asks.grants and effect is Effect.DENY
-        partly = grants and room.fits > asks.before
-        if room.fits >= asks.asked:
+        asked, kept = asks.asked, own.holding if asks.kept is None else asks.kept
+        way = on_the_way(self._ledger, account, but=own.waiting)
+        found = self._room.fitting(account, target.pod, asked, kept, way)
+        if found.pods >= asked:
             return AdmissionResponse(warnings=verdict.warnings)
-        why, held = self._why(target, account.name, asks.asked, room)
+        why, held = self._why(target.pod, account.name, asked - kept, way, found.extra)
         told = shortfall_messages.shortly_with_held(why, held)
-        if partly:
-            return self._grant(target, asks, room.fits, told)
-        text = workload_messages.scale_refused(why, target.what, target.name, asks.asked, room.fits)
+        if asks.grants and effect is Effect.DENY and found.pods > asks.before:
+            return self._grant(target, asks, found.pods, told)
+        text = workload_messages.scale_refused(why, target.what, target.name, asked, found.pods)
         text = shortfall_messages.with_held(text, held)
-        parts = self._partly_fits(target, effect, asks.asked, room.fits, told)
+        parts = self._partly_fits(target, effect, asked, found.pods, told)
         return self._answer_by(effect, verdict, text, parts)
-
-    def _effect(self, target: ScaleTarget, verdict: Verdict) -> Effect:
-        policy = self._ledger.policy_of(target.pod, verdict.queue)
-        return effect_of(verdict.outcome, policy, self._ledger.mode_in(target.namespace))
 
     def _answer_by(
         self, effect: Effect, verdict: Verdict, text: str, instead: tuple[str, ...]
@@ -216,54 +192,27 @@ class ScaleReviews:
             return (shortfall_messages.partly_audited(target.name, asked, fits), why)
         return (shortfall_messages.partly_fits(target.name, asked, fits, waits=True), why)
 
-    def _room(
-        self,
-        target: ScaleTarget,
-        account: AccountReader,
-        asked: int,
-        kept: int,
-        own: WorkloadUsage,
-    ) -> _Room:
-        """How many replicas it may have."""
-        facts = target.pod
-        way = on_the_way(self._ledger, account, but=own.waiting)
-        group = self._ledger.groups.get(facts.group) if facts.group else None
-        missing = max(0, group.missing) if group is not None and group.gang else 0
-        pods, room = self._ledger.request_of(facts, account.name), QueueRoom(account, group, way)
-        number = room.take(pods, max(1, asked - kept, missing))
-        # If the minimum of a gang has no room, none of its pods starts.
-        fits = kept if number < missing else kept + number
-        return _Room(min(asked, fits), kept, room.extra, way)
-
-    def _why(self, target: ScaleTarget, queue: str, asked: int, room: _Room) -> tuple[str, str]:
-        """The sentence for all replicas that it lacks, and who holds what these ask for. Where each
-        may get another card, that for the next one.
+    def _why(
+        self, facts: PodFacts, queue: str, more: int, way: Amounts, extra: Amounts
+    ) -> tuple[str, str]:
+        """The sentence for the replicas that it lacks, beside pods on their `way`, and who holds
+        what these ask for. Where each may get another card, that for the next one, beside `extra`.
         """
-        facts, more = target.pod, asked - room.kept
-        request = self._ledger.request_of(facts, queue)
-        if len(request.cards) < 2 and more > 1:
+        if more > 1 and len(self._ledger.request_of(facts, queue).cards) < 2:
             devices = tuple((resource, amount * more) for resource, amount in facts.devices)
             all_of_them = replace(
                 facts, devices=devices, cpu=facts.cpu * more, memory=facts.memory * more
             )
-            found = self._judged(all_of_them, room.way)
+            found = self._room.judged_beside(all_of_them, way)
             if found.shortfalls:
                 return self._sentences(facts, queue, found)
-        return self._sentences(facts, queue, self._judged(facts, room.extra, may_borrow=False))
+        found = self._room.judged_beside(facts, extra, may_borrow=False)
+        return self._sentences(facts, queue, found)
 
     def _sentences(self, facts: PodFacts, queue: str, found: Verdict) -> tuple[str, str]:
         shorts = found.shortfalls
         text = shortfall_messages.shortfalls(queue, shorts) or found.text
         return text, holders_text(self._ledger, facts, queue, shorts)
-
-    def _judged(self, facts: PodFacts, extra: Amounts, *, may_borrow: bool = True) -> Verdict:
-        return judge_new(
-            self._ledger,
-            facts,
-            require_queue=self._require_queue,
-            extra=extra,
-            may_borrow=may_borrow,
-        )
 
     def _grant(self, target: ScaleTarget, asks: _Asks, fits: int, why: str) -> AdmissionResponse:
         """A part of what an autoscaler asked for."""

@@ -14,8 +14,7 @@ import msgspec
 from prometheus_client import Counter
 
 from cardquota.loop.time_slice import in_slices
-from cardquota.quota.decisions.groups.job_create import judge_job
-from cardquota.quota.decisions.groups.job_pods import has_too_many_tasks
+from cardquota.quota.decisions.volcano_job import has_too_many_tasks, judge_job
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages
@@ -23,9 +22,18 @@ from cardquota.quota.objects.workload import WrittenVolcanoJob
 from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, RefusedWrite
 
-from .keys import key_warnings, task_key_warnings
+from .keys import key_warnings, of_tasks
 from .pod_judge import CardlessClaims, VisibilityWait
-from .review import OBSERVE, VALIDATE, AdmissionResponse, Request, Routes, deny, too_large
+from .review import (
+    OBSERVE,
+    UNREADABLE,
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    deny,
+    too_large,
+)
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
@@ -66,7 +74,8 @@ class VolcanoJobReviews:
         try:
             job = _DECODER.decode(request.object)
             # Volcano copies the annotations of a Job to its group.
-            keys = key_warnings(request, KEYS_OF_GROUPS) + task_key_warnings(request, KEYS_OF_PODS)
+            keys = key_warnings(request, KEYS_OF_GROUPS)
+            keys += key_warnings(request, KEYS_OF_PODS, of_tasks)
             request.drop_objects()
             job.metadata.name = job.metadata.name or request.name
             number = has_too_many_tasks(job)
@@ -83,16 +92,16 @@ class VolcanoJobReviews:
             verdict = await in_slices(judge_job(self._ledger, job, namespace=request.namespace))
         except TimeoutError:
             return _warned(*keys)
-        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        except UNREADABLE as error:
             return _warned(workload_messages.job_not_read(str(error)))
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of a Job of Volcano")
             return AdmissionResponse()
-        if not verdict.refusal:
+        if verdict.fits:
             return _warned(*verdict.warnings, *keys)
         if self._ledger.mode_in(request.namespace) is Mode.AUDIT:
-            return _warned(shortfall_messages.audited(verdict.refusal), *keys)
-        return deny(verdict.refusal, reason=verdict.reason or "Forbidden")
+            return _warned(shortfall_messages.audited(verdict.text), *keys)
+        return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
 def _warned(*texts: str) -> AdmissionResponse:

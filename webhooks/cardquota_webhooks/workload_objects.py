@@ -1,21 +1,15 @@
-"""What is read of a workload: its template, how many pods it wants, how it replaces them, who makes
-them; and what its pods hold.
+"""What is read of a workload: its template, how many pods it wants, how it replaces them, and who
+makes them.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
 
-from cardquota.loop.time_slice import in_slices
-from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.objects.meta import Wire
 from cardquota.quota.objects.workload import PodTemplate
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.queue_pods import WorkloadUsage
-from cardquota.quota.steps import to_its_end
 
 
 class JobTemplate(Wire):
@@ -184,40 +178,3 @@ def is_made_by(resource: str, name: str, controller: str) -> bool:
 
 Makers = Mapping[str, Callable[[str], bool]]
 """The controllers of a workload's pods: by kind, which names they have."""
-
-COUNT_TIMEOUT: Final = 1.0
-"""Seconds to count the pods of a workload. A write waits no longer for advice; after that there is
-none."""
-
-
-FEW: Final = 2_000
-"""Pods of a queue in one namespace that are counted at once: a few milliseconds."""
-
-
-class OwnPods:
-    """Counts pods of workloads. Where there are many, one count at a time, so that these do not
-    hold up other work; where there are few, at once, so that nobody waits for who has many.
-    """
-
-    def __init__(self, ledger: LedgerReader) -> None:
-        self._ledger = ledger
-        self._counting = asyncio.Lock()
-
-    async def of(
-        self, queue: str, namespace: str, makers: Makers, template: PodFacts | None = None
-    ) -> WorkloadUsage | None:
-        """What the pods of these controllers hold that are charged to the queue. `template`: see
-        `WorkloadUsage`. None if counting takes too long.
-        """
-        usage, pods = WorkloadUsage(template), self._ledger.made_pods
-        if pods.number_in(queue, namespace) <= FEW:
-            for kind, named in makers.items():
-                to_its_end(pods.each(queue, namespace, kind, named, usage.add))
-            return usage
-        try:
-            async with asyncio.timeout(COUNT_TIMEOUT), self._counting:
-                for kind, named in makers.items():
-                    await in_slices(pods.each(queue, namespace, kind, named, usage.add))
-        except TimeoutError:
-            return None
-        return usage

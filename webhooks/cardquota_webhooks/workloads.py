@@ -20,14 +20,12 @@ import msgspec
 
 from cardquota.loop.time_slice import Turns
 from cardquota.quota.accounts.account import AccountReader
-from cardquota.quota.amounts import Amounts, add_amounts
+from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.borrowing import must_go_first
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
-from cardquota.quota.decisions.holders import holders_text
-from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.gang_judgement import fault_of_workload
 from cardquota.quota.decisions.queue_room import QueueRoom
-from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
+from cardquota.quota.decisions.verdict_texts import card_not_steered, holders_text, told_of_default
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import group_messages, request_messages, shortfall_messages
@@ -36,18 +34,18 @@ from cardquota.quota.pods.pod_facts import PodFacts, alias_warning
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.pods.workload_facts import pod_of_template
-from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict, effect_of
+from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
-from .keys import keys_beside_template, template_key_warnings
+from .fitting import WorkloadRoom
+from .keys import key_warnings, keys_beside_template, of_template
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .pods import foreign_gates
-from .review import VALIDATE, AdmissionResponse, Request, Routes, is_large, too_large
+from .review import UNREADABLE, VALIDATE, AdmissionResponse, Request, Routes, too_large
 from .workload_objects import (
     KINDS,
     Makers,
-    OwnPods,
     ReviewedWorkload,
     StoredWorkload,
     UpdatedDeployment,
@@ -100,10 +98,9 @@ class WorkloadReviews:
     ) -> None:
         self._ledger = ledger
         self._claims = claims
-        self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
         self._visibility = visibility
-        self._own_pods = OwnPods(ledger)
+        self._room = WorkloadRoom(ledger, settings)
         self._turns = Turns[tuple[str, ...]]()
 
     @property
@@ -116,11 +113,11 @@ class WorkloadReviews:
 
         An unreadable template is left to the reviews of its pods, and to the API server.
         """
-        if is_large(request):
+        if too_large(request):
             return AdmissionResponse(warnings=(too_large(request),))
         try:
             return await self._look(request)
-        except (msgspec.DecodeError, ValueError, RecursionError):
+        except UNREADABLE:
             return AdmissionResponse()
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of one of %s", request.resource.resource)
@@ -129,7 +126,7 @@ class WorkloadReviews:
     async def _look(self, request: Request) -> AdmissionResponse:
         change = _read(request)
         template = change.workload.spec.of_pods.template
-        keys = template_key_warnings(request, KEYS_OF_PODS)
+        keys = key_warnings(request, KEYS_OF_PODS, of_template)
         keys += keys_beside_template(request, template.metadata.annotations)
         request.drop_objects()
         claimed = await self._claims.leave_out(template.spec, request.namespace)
@@ -146,7 +143,7 @@ class WorkloadReviews:
             words += card_not_steered(self._ledger, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         words += keys
-        gated = self._effect(facts, verdict._replace(outcome=Outcome.FITS)) is Effect.GATE
+        gated = self._room.effect(facts, verdict._replace(outcome=Outcome.FITS)) is Effect.GATE
         if gated and verdict.outcome is not Outcome.UNMANAGED:
             deadline = change.workload.spec.of_pods.active_deadline_seconds
             words += foreign_gates(template.spec)
@@ -162,14 +159,14 @@ class WorkloadReviews:
         request, name = change.request, change.workload.metadata.name
         queue = verdict.queue
         if verdict.outcome is Outcome.NEVER:
-            return _told(self._effect(facts, verdict), verdict.text)
+            return _told(self._room.effect(facts, verdict), verdict.text)
         # The effect on pods that do not fit.
-        effect = self._effect(facts, verdict._replace(outcome=Outcome.WAITS))
+        effect = self._room.effect(facts, verdict._replace(outcome=Outcome.WAITS))
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
         if unjudged or self._ledger.account(queue) is None or effect is Effect.ALLOW:
             return verdict.warnings
         # Where nothing is enforced, the existing pods were admitted whether they fit or not.
-        own = await self._own_pods.of(
+        own = await self._room.held_by(
             queue,
             request.namespace,
             {} if change.new else _makers(request, name),
@@ -191,7 +188,7 @@ class WorkloadReviews:
         account = self._ledger.account(queue)
         if account is None:
             return verdict.warnings
-        group = self._group(facts)
+        group = self._room.group_of(facts)
         pods = self._ledger.request_of(facts, queue)
         asked = self._asked(change, facts, pods)
         never = fault_of_workload(account, group, pods, asked) if group is not None else None
@@ -206,24 +203,15 @@ class WorkloadReviews:
             if least:
                 cannot = shortfall_messages.update_cannot_begin(name, least)
                 return _told(effect, cannot, self._why(facts, queue, way))
-        missing = self._missing_of_gang(facts)
-        room = QueueRoom(account, group, way)
-        add_amounts(room.extra, ((d, -amount) for d, amount in own.given_back.items()))
-        more = room.take(pods, max(1, asked, missing))
-        # If the minimum of a gang has no room, none of its pods starts.
-        fits = min(asked, own.alike if more < missing else own.alike + more)
+        found = self._room.fitting(account, facts, asked, own.alike, way, own.given_back)
+        fits = found.pods
         if fits >= asked:
             return verdict.warnings
-        together = missing if more < missing else 1
-        why = self._why(facts, queue, room.extra, may_borrow=False, together=together)
+        why = self._why(facts, queue, found.extra, may_borrow=False, together=found.together)
         if effect is Effect.WARN:
             return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
         waits = effect is Effect.GATE
         return _told(effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why)
-
-    def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
-        policy = self._ledger.policy_of(facts, verdict.queue)
-        return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
     def _why(
         self,
@@ -238,13 +226,7 @@ class WorkloadReviews:
         is short enough for a Warning; empty if it is not known. `together`: so many members of a
         gang start at once, and lack what its event says.
         """
-        next_one = judge_new(
-            self._ledger,
-            facts,
-            require_queue=self._require_queue,
-            extra=extra,
-            may_borrow=may_borrow,
-        )
+        next_one = self._room.judged_beside(facts, extra, may_borrow=may_borrow)
         shorts = next_one.shortfalls
         if not shorts:
             return next_one.text
@@ -257,7 +239,7 @@ class WorkloadReviews:
     def _of_gang(self, facts: PodFacts, queue: str, short: Shortfall, members: int) -> Shortfall:
         """What all of them lack that one of them lacks."""
         asked, account = members * short.requested, self._ledger.account(queue)
-        room = QueueRoom(account, self._group(facts)) if account is not None else None
+        room = QueueRoom(account, self._room.group_of(facts)) if account is not None else None
         held = room.held(short.dimension) if room is not None else 0
         return Shortfall(short.dimension, asked, held + asked, short.capability)
 
@@ -272,16 +254,6 @@ class WorkloadReviews:
             case "daemonsets":
                 return self._ledger.nodes.count_selected(facts.selector, pods.cards)
         return 1 if spec.replicas is None else spec.replicas
-
-    def _missing_of_gang(self, facts: PodFacts) -> int:
-        """How many members the gang of these pods, if any, still needs to start."""
-        group = self._group(facts)
-        return max(0, group.missing) if group is not None and group.gang else 0
-
-    def _group(self, facts: PodFacts) -> PodGroupState | None:
-        """The group of its pods, once it was seen."""
-        group = self._ledger.groups.get(facts.group) if facts.group else None
-        return group if group is not None and group.facts is not None else None
 
 
 def _makers(request: Request, name: str) -> Makers:

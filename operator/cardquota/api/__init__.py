@@ -5,7 +5,7 @@ its schema, columns and names; and the status of a Queue as it is written (`Queu
 """
 
 from .custom_resource import CustomResource, SchemaError, structural
-from .fields import constrained
+from .fields import WireModel, constrained
 from .podgroup import POD_GROUP
 from .queue import QUEUE
 from .queue_status import (
@@ -15,7 +15,6 @@ from .queue_status import (
     ResourceStatus,
     StatusColumns,
 )
-from .wire import WireModel
 
 __all__ = [
     "POD_GROUP",

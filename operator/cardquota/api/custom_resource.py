@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from cardquota.quota.vocabulary import API_GROUP, VERSION
 
-from .fields import SERVER_DEFAULT
-from .wire import WireModel
+from .fields import SERVER_DEFAULT, WireModel
 
 
 @dataclass(frozen=True, slots=True)

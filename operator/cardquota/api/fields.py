@@ -1,13 +1,41 @@
-"""Fields of our models, and what the API server checks of them or fills in.
+"""The base of all models here, their fields, and what the API server checks of these or fills in.
 
-Constraints exist only in the CRD: the models themselves accept whatever is stored (see `wire`). The
-default of a field is therefore also the API server's; in the models an absent field is `None`.
+On the wire names are camelCase, and a field that is `None` is absent. So a partly filled model
+makes a server-side apply that owns only the fields it sets. Constraints exist only in the CRD: the
+models accept whatever is stored. The default of a field is therefore also the API server's; in the
+models an absent field is `None`.
 """
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+
+class WireModel(BaseModel):
+    """An object as it stands in JSON. Docstrings of fields become descriptions in the CRD."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="ignore",
+        frozen=True,
+        use_attribute_docstrings=True,
+    )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON form, without unset fields."""
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class StoredObject(WireModel):
+    """A whole object. Of what the API server defines itself only the types are said."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: dict[str, Any] = {}
+
 
 SERVER_DEFAULT: Final = "x-server-default"
 """Used instead of `default` until `schema` renders it, so that pydantic's defaults are left out."""

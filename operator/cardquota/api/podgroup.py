@@ -13,9 +13,17 @@ from typing import Final
 from pydantic import ConfigDict
 
 from .custom_resource import Column, CustomResource
-from .fields import Count32, Int32, ResourceList, constrained, not_negative, rule
+from .fields import (
+    Count32,
+    Int32,
+    ResourceList,
+    StoredObject,
+    WireModel,
+    constrained,
+    not_negative,
+    rule,
+)
 from .queue_status import Time
-from .wire import StoredObject, WireModel
 
 
 class LabelRequirement(WireModel):

@@ -7,9 +7,17 @@ for field, so objects move between the two without a change.
 from typing import Final
 
 from .custom_resource import Column, CustomResource
-from .fields import Int32, Int64, ResourceList, constrained, not_negative, rule
+from .fields import (
+    Int32,
+    Int64,
+    ResourceList,
+    StoredObject,
+    WireModel,
+    constrained,
+    not_negative,
+    rule,
+)
 from .queue_status import QueueStatusSchema
-from .wire import StoredObject, WireModel
 
 _FLAT: Final = rule(
     "self == '' || self == 'root'",

@@ -4,8 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, WithJsonSchema
 
-from .fields import Count32, Int64, QuantityText, ResourceList, constrained
-from .wire import WireModel
+from .fields import Count32, Int64, QuantityText, ResourceList, WireModel, constrained
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 """A time, RFC 3339."""

@@ -22,8 +22,7 @@ from cardquota.quota.objects.meta import Wire
 from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, REVIEW_VERSION, WORKLOAD_REVIEWS
 
 from .custom_resource import CustomResource, structural_of
-from .fields import Count32, constrained
-from .wire import StoredObject, WireModel
+from .fields import Count32, StoredObject, WireModel, constrained
 
 DEFAULT_LIMIT: Final = 20
 """Holders and waiters that are told, each, unless the limit says otherwise."""

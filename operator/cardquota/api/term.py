@@ -10,7 +10,7 @@ from typing import Final
 from cardquota.quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, TERMS
 
 from .custom_resource import Column, CustomResource
-from .wire import WireModel
+from .fields import WireModel
 
 
 class TermSpec(WireModel):

@@ -7,7 +7,7 @@ What only a change of the node or of the pod can cure is *unresolvable*: kube-sc
 there to preempt others. What pods that end would cure is *failed*.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..quota.cards.card_memory import CardMemory, MemoryNode, NodeKind
@@ -44,16 +44,17 @@ def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
     if len(fits) == len(names):
         return NodeFit(fits, {}, {})
     failed, unresolvable, chosen = dict[str, str](), dict[str, str](), set(fits)
-    why: dict[Hashable, tuple[str, bool]] = {}
-    """Nodes of a pool are refused for the same reason: it is worked out once."""
-    for name in names:
-        if name not in chosen:
-            node = nodes.get(name)
-            likeness = node.likeness if node is not None else None
+    why: dict[object, tuple[str, bool]] = {}
+    last, text, refused = object(), "", failed
+    for name in [name for name in names if name not in chosen] if fits else names:
+        likeness = nodes[name].likeness if name in nodes else None
+        if likeness is not last:  # nodes of a pool are refused for the same reason
+            last = likeness
             if likeness not in why:
-                why[likeness] = why_no_memory(node, need)
+                why[likeness] = why_no_memory(nodes.get(name), need)
             text, curable = why[likeness]
-            (failed if curable else unresolvable)[name] = text
+            refused = failed if curable else unresolvable
+        refused[name] = text
     return NodeFit(fits, failed, unresolvable, None in why)
 
 

@@ -5,7 +5,7 @@ finds where those in the cluster differ.
 """
 
 from .comparison import differences
-from .manifests import documents, render, render_policies, webhook_paths
+from .manifests import documents, render, webhook_paths
 from .matching import is_ours
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text
@@ -20,7 +20,6 @@ __all__ = [
     "is_ours",
     "managed_resources",
     "render",
-    "render_policies",
     "scheduler_text",
     "webhook_paths",
 ]

@@ -62,11 +62,6 @@ def render(settings: Settings) -> str:
     return text(documents(settings))
 
 
-def render_policies(settings: Settings) -> str:
-    """The part that needs no webhook: only policies and bindings."""
-    return text(_policy_documents(settings) + _gate_documents(settings))
-
-
 def documents(settings: Settings) -> list[dict[str, Any]]:
     """What `render` prints."""
     webhooks = _webhook_documents(settings)

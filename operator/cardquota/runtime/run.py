@@ -16,10 +16,9 @@ from typing import Any, Final
 
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pod_judge import CardlessClaims, VisibilityWait
-from cardquota_webhooks.pods import PodReviews
-from cardquota_webhooks.questions import QueueAnswers, WorkloadAnswers
+from cardquota_webhooks.pods import PodReviews, ResizeReviews
+from cardquota_webhooks.questions import QuestionReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.review import Reviewer
 from cardquota_webhooks.scale_targets import ScaleTargets
 from cardquota_webhooks.scales import ScaleReviews
@@ -366,8 +365,7 @@ class Operator:
                 lambda: synced() and not any(one.late for one in self._reflectors),
             ),
             RefusedWriteReviews(refused),
-            QueueAnswers(ledger, settings, known, time.time, time.monotonic, refused),
-            WorkloadAnswers(ledger, settings, known, time.time, time.monotonic),
+            QuestionReviews(ledger, settings, known, time.time, time.monotonic, refused),
         ]
         if beside_volcano:
             reviewers.append(VolcanoJobReviews(ledger, visibility, claims, known))

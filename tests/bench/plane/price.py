@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from cardquota.install import render_policies
+from builders.rendered import render_policies
 from cardquota.quota import NAMESPACE_ENFORCED, NAMESPACE_MODE
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import Cluster, running_plane

@@ -7,12 +7,12 @@ webhooks run in processes of their own. Connections are TLS and are kept.
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import aiohttp
 import yaml
@@ -26,6 +26,7 @@ _JSON: Final = "application/json"
 _PATIENCE: Final = 60.0
 """Seconds for anything that is waited for; far more than any of it takes."""
 _POLL: Final = 0.05
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,23 @@ def call(
 ) -> EncodedRequest:
     """With its body encoded beforehand, so that this is not measured."""
     return EncodedRequest(method, path, json.dumps(body).encode(), content_type, accept)
+
+
+async def each(
+    send: Callable[[T], Awaitable[object]], things: Iterable[T], at_a_time: int
+) -> float:
+    """Send all, so many at a time: seconds from the first to the last answer."""
+    waiting = iter(things)
+
+    async def one() -> None:
+        for thing in waiting:
+            await send(thing)
+
+    begun = monotonic()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(at_a_time):
+            group.create_task(one())
+    return monotonic() - begun
 
 
 class Crowd:
@@ -96,17 +114,7 @@ class Crowd:
 
     async def send_all(self, calls: Iterable[EncodedRequest], at_a_time: int) -> float:
         """Seconds from the first request to the last answer."""
-        waiting: Iterator[EncodedRequest] = iter(calls)
-
-        async def one() -> None:
-            for wanted in waiting:
-                await self.send(wanted)
-
-        begun = monotonic()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_a_time):
-                group.create_task(one())
-        return monotonic() - begun
+        return await each(self.send, calls, at_a_time)
 
     async def get(self, path: str) -> Any:
         """An object or a list, decoded."""

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from time import monotonic
 from typing import Any, Final, Self
 
@@ -11,6 +11,8 @@ import aiohttp
 
 from cardquota_dev.testing import Cluster
 from integration.extender.shared_cards import SERVICE, extender_address
+
+from .crowd import each
 
 _PATIENCE: Final = 60.0
 _POLL: Final = 0.05
@@ -49,17 +51,7 @@ class ExtenderClient:
 
     async def bind_all(self, bodies: Iterable[bytes], at_a_time: int) -> float:
         """Seconds from the first bind to the last answer."""
-        waiting: Iterator[bytes] = iter(bodies)
-
-        async def one() -> None:
-            for body in waiting:
-                await self.bind(body)
-
-        begun = monotonic()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_a_time):
-                group.create_task(one())
-        return monotonic() - begun
+        return await each(self.bind, bodies, at_a_time)
 
     async def until_known(self, nodes: int, pending: int) -> None:
         """Return once the replica knows so many nodes that share cards, and so many pods that

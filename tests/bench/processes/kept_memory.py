@@ -63,7 +63,7 @@ ATTACKS: Final[tuple[tuple[str, str, int, Callable[[int], Any]], ...]] = (
         "pods that wait with 16 long alternatives",
         "pods",
         10_000,
-        lambda n: _pod(n).naming("|".join(f"{n:07}-{i}" + "A" * 200 for i in range(16))),
+        lambda n: _pod(n).naming("|".join(f"{n:07}-{i}" + "A" * 50 for i in range(16))),
     ),
     (
         "pods that wait in queues that are not there",

@@ -47,8 +47,14 @@ from cardquota.quota import (
 )
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import AccountReader
-from cardquota.quota.decisions import RefusedWorkload, borrowing, create_judgement
-from cardquota.quota.decisions.groups import EnqueueVerdict, Vote, judge_enqueue
+from cardquota.quota.decisions import (
+    EnqueueVerdict,
+    RefusedWorkload,
+    Vote,
+    borrowing,
+    create_judgement,
+    judge_enqueue,
+)
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
 from cardquota.quota.pods import REPLICA_SET, HeldCards, PodFacts, PodRecord, UpdatePart

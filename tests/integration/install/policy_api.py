@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cardquota.install import render_policies
+from builders.rendered import render_policies
 from cardquota.quota import (
     ALLOCATED,
     CHARGED_QUEUE,

@@ -13,8 +13,7 @@ from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import SURGE, Policy, Verdict
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote, judge_create
 from cardquota.quota.ledger.groups import PodGroupState
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings

@@ -75,7 +75,3 @@ def test_a_status_that_says_something_else_differs() -> None:
     queues = [queue("A", requested=3, allocated=3)]
     assert written(queues) == {("q", "A"): Counted(3, 3, 0)}
     assert recount([], [], queues) != written(queues)
-
-
-def test_a_queue_without_status_has_nothing_to_compare() -> None:
-    assert recount([], [], [{"metadata": {"name": "q"}}]) == {}

@@ -8,10 +8,10 @@ import yaml
 
 from builders import H200, a_pod
 from builders.pod import PodBody
+from builders.rendered import render_policies
 from cardquota.install import (
     is_ours,
     render,
-    render_policies,
     webhook_paths,
 )
 from cardquota.quota import (

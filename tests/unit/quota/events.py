@@ -16,7 +16,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState, PodRecord, UpdatePart
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
-from cardquota.quota.reports import Totals, ledger_totals
+from cardquota.quota.reports import Totals, totals_of
 from cardquota.quota.reports.drift import drift
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
@@ -89,6 +89,15 @@ def one_after_the_other(histories: Sequence[History]) -> list[ToldEvent]:
 def totals(ledger: Ledger) -> dict[tuple[str, str], Totals]:
     assert drift(ledger) == {}
     return ledger_totals(ledger)
+
+
+def ledger_totals(ledger: Ledger) -> dict[tuple[str, str], Totals]:
+    """By queue and dimension."""
+    return {
+        (one.name, name): found
+        for one in ledger.accounts()
+        for name, found in totals_of(one).items()
+    }
 
 
 def state_of(ledger: Ledger) -> dict[str, Any]:

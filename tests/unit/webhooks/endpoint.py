@@ -22,11 +22,12 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
 from cardquota.settings import Settings
 from cardquota_webhooks import (
+    AdmissionResponse,
     AdmissionServer,
     CardlessClaims,
     PodGroupReviews,
     PodReviews,
-    QueueAnswers,
+    QuestionReviews,
     QueueReviews,
     RefusedWriteReviews,
     ResizeReviews,
@@ -35,7 +36,6 @@ from cardquota_webhooks import (
     ScaleTargets,
     VisibilityWait,
     VolcanoJobReviews,
-    WorkloadAnswers,
     WorkloadReviews,
     questions,
 )
@@ -159,8 +159,7 @@ class Endpoint:
             self.scales,
             RefusedWriteReviews(refused),
             VolcanoJobReviews(ledger, visibility, self.claims, known),
-            QueueAnswers(ledger, settings, known, lambda: NOW, clock, refused),
-            WorkloadAnswers(ledger, settings, known, lambda: NOW, clock),
+            QuestionReviews(ledger, settings, known, lambda: NOW, clock, refused),
         ]
         self.server = AdmissionServer(reviewers, self.metrics, audit=audit)
 
@@ -271,18 +270,16 @@ def patched(body: dict[str, Any], patch: list[dict[str, Any]]) -> list[str]:
     return gates
 
 
-def hold_answers(
-    monkeypatch: pytest.MonkeyPatch, nothing: str | None = None
-) -> tuple[asyncio.Event, asyncio.Event]:
-    """Questions are in work until the second event is set; the first says that one is. Then
-    `nothing` is found.
+def hold_answers(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Questions are in work until the second event is set; the first says that one is. Then the
+    answer is 404.
     """
     begun, holds = asyncio.Event(), asyncio.Event()
 
-    async def in_slices(_: object) -> str | None:
+    async def in_slices(_: object) -> AdmissionResponse:
         begun.set()
         await holds.wait()
-        return nothing
+        return AdmissionResponse(allowed=False, code=404)
 
     monkeypatch.setattr(questions, "in_slices", in_slices)
     return begun, holds

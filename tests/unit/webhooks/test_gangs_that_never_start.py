@@ -1,11 +1,10 @@
 """A gang for whose pods no quota has room: said when it, or its workload, is written (E5)."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
-from builders import H200, H800, a_group, a_namespace, a_queue
+from builders import H200, a_group, a_namespace, a_queue
 from builders.pod import PodBody
 from cardquota.quota.messages import queue_messages
 
@@ -26,20 +25,6 @@ def waiting(number: int) -> list[PodBody]:
     ]
 
 
-async def test_a_workload_is_told_that_its_pods_never_start() -> None:
-    by_kind: dict[str, dict[str, Any]] = {
-        "jobs": {"parallelism": 4},
-        "cronjobs": {"parallelism": 4},
-        "deployments": {"replicas": 4},
-        "statefulsets": {"replicas": 5},
-    }
-    for resource, spec in by_kind.items():
-        async with Endpoint(THREE, GANG, running("other", 2)) as endpoint:
-            never, why = await warned(endpoint, resource, MEMBER, **spec)
-            assert never == NEVER
-            assert why == FOUR % 6 + "capability is <3>"
-
-
 async def test_one_that_starts_once_there_is_room_is_told_that_it_waits() -> None:
     async with Endpoint(THREE, GANG.of(3), running("other", 2)) as endpoint:
         how_many, _ = await warned(endpoint, "jobs", MEMBER, parallelism=3)
@@ -47,16 +32,6 @@ async def test_one_that_starts_once_there_is_room_is_told_that_it_waits() -> Non
     async with Endpoint(THREE, running("other", 3)) as endpoint:
         how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2)
         assert how_many == "web: 0 of 2 pods fit the quota now, all are refused until there is room"
-
-
-async def test_alternatives_are_counted_together() -> None:
-    either = pod(1, f"{H200}|{H800}").in_group("gang")
-    async with Endpoint(a_queue().with_quota({H200: 3, H800: 1}), GANG) as endpoint:
-        assert await warned(endpoint, "jobs", either, parallelism=4) == []
-        endpoint.see(GANG.of(5))
-        never, why = await warned(endpoint, "jobs", either, parallelism=5)
-        assert "Queue <queue> has quota for <4> of <5>" in never
-        assert f"<{H800}> quota: requested <5>" in why
 
 
 async def test_in_audit_it_is_worded_as_all_else() -> None:
@@ -112,18 +87,6 @@ async def test_a_group_is_told_by_the_pods_that_are_there() -> None:
         later = GANG.put({"cpu": "1"}, "spec", "minResources")
         said = await endpoint.validate(later, operation="UPDATE", oldObject=GANG.body)
         assert said.warnings == []  # that was said when it was written
-
-
-async def test_a_group_in_another_queue_is_told_by_that_one() -> None:
-    small = a_queue("small").with_quota({H200: 2})
-    members = [body.in_queue(None) for body in waiting(3)]
-    async with Endpoint(THREE, small, GANG.of(3), *members) as endpoint:
-        moved = GANG.of(3).in_queue("small")
-        said = await endpoint.validate(moved, operation="UPDATE", oldObject=GANG.of(3).body)
-        assert said.allowed
-        assert said.warnings[0].endswith(
-            "has quota for <2> of <3>; lower minMember to 2, or ask its owner"
-        )
 
 
 async def test_a_group_without_a_request_in_a_queue_that_takes_nothing_is_refused() -> None:

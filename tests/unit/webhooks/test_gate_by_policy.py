@@ -15,14 +15,6 @@ def pod(cards: int = 1) -> PodBody:
     return a_pod().in_queue("queue").naming(H200).asking_for(cards)
 
 
-async def test_a_no_comes_with_its_numbers() -> None:
-    async with Endpoint(THREE, unseen_wait=0) as endpoint:
-        said = await endpoint.validate(pod(5).gated())
-        assert (said.allowed, said.reason) == (False, v.Reason.INSUFFICIENT_CARD)
-        assert "requested <5>, total would be <5>, but capability is <3>" in said.text
-        assert (await endpoint.validate(pod(3).gated())).allowed
-
-
 async def test_it_gives_the_warnings() -> None:
     async with Endpoint(THREE, mode="audit") as endpoint:
         said = await endpoint.validate(pod(5))

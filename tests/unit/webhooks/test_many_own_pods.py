@@ -7,7 +7,7 @@ import pytest
 from builders import H200, a_queue
 from cardquota.loop import time_slice
 from cardquota.quota.pods import queue_pods as made_pods
-from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, workload_objects
+from cardquota_webhooks import AdmissionResponse, WorkloadReviews, WorkloadRoom, decode, fitting
 
 from .endpoint import Endpoint, review_of
 from .scale_review import Watches, scaling
@@ -21,7 +21,7 @@ QUEUE = THREE.with_quota({H200: MANY})
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
     monkeypatch.setattr(time_slice, "SLICE", 0.0)
-    monkeypatch.setattr(workload_objects, "FEW", 2)
+    monkeypatch.setattr(fitting, "FEW", 2)
 
 
 def reviewed(
@@ -74,21 +74,21 @@ async def test_who_has_few_does_not_wait_for_who_has_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nor is there no word on his workload, because others were being counted for so long."""
-    monkeypatch.setattr(workload_objects, "COUNT_TIMEOUT", 60.0)
+    monkeypatch.setattr(fitting, "COUNT_TIMEOUT", 60.0)
     few = a_queue("few").with_quota({H200: 1})
     async with Endpoint(QUEUE, few, *own(MANY)) as endpoint:
-        usage = workload_objects.OwnPods(endpoint.ledger)
+        usage = WorkloadRoom(endpoint.ledger, endpoint.settings)
         makers = {"ReplicaSet": lambda _: True}
-        many = asyncio.create_task(usage.of(QUEUE.name, "team", makers))
+        many = asyncio.create_task(usage.held_by(QUEUE.name, "team", makers))
         await asyncio.sleep(0)
-        assert await usage.of(few.name, "team", makers) is not None
+        assert await usage.held_by(few.name, "team", makers) is not None
         assert not many.done()
         assert (await many) is not None
 
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is admitted without one."""
-    monkeypatch.setattr(workload_objects, "COUNT_TIMEOUT", 0.0)
+    monkeypatch.setattr(fitting, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
 

@@ -198,18 +198,6 @@ async def test_beside_volcano_a_group_without_a_queue_is_one_of_the_default_queu
         assert (await endpoint.validate(group)).allowed
 
 
-async def test_what_a_controller_made_is_admitted_and_told_what_can_become_right() -> None:
-    async with Endpoint(RED) as endpoint:
-        endpoint.there = False
-        said = await endpoint.validate(GANG.in_queue("gone").made_by_a_controller())
-        assert said.allowed
-        assert said.warnings[0].startswith("Queue <gone> does not exist")
-        plain = a_group().in_queue("red").of(0).needing({"cpu": "1"}).made_by_a_controller()
-        said = await endpoint.validate(plain)
-        assert (said.allowed, said.warnings) == (True, [])
-        assert not (await endpoint.validate(TOO_MUCH.made_by_a_controller())).allowed
-
-
 async def test_warnings_are_given_for_what_is_admitted() -> None:
     pods = [
         a_pod(n).in_group("gang").naming(H200).asking_for(1).stamped("red", {H200: 1})

@@ -16,7 +16,6 @@ from builders import (
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota import Outcome, Policy
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import queue_messages, request_messages
 
@@ -27,7 +26,6 @@ AGES = 3600.0
 """Seconds that a review may wait: who does so in vain is not answered in time."""
 PATIENCE = 60.0
 """Seconds for an answer that waits for nothing more."""
-MIRROR = "kubernetes.io/config.mirror"
 OTHER = "example.com/other"
 
 
@@ -134,32 +132,7 @@ async def test_both_reviews_refuse_alike(path: str) -> None:
 
 # --- from verdict to effect -----------------------------------------------------------------
 
-GANG_POD = a_pod("late").in_queue("queue").in_group("gang").naming(H200).asking_for(1)
-JOB = pod().owned_by("Job")
-CASES: dict[Outcome, tuple[PodBody, PodBody]] = {
-    # Outcome -> such a pod under policy Deny, and under policy Gate
-    Outcome.FITS: (pod(1), pod(1).owned_by("Job")),
-    Outcome.WAITS: (pod(3), pod(3).owned_by("Job")),
-    Outcome.NEVER: (pod(4), pod(4).owned_by("Job")),
-    Outcome.UNSEEN: (GANG_POD, GANG_POD.owned_by("Job")),
-    Outcome.UNMANAGED: (a_pod().asking_for(1), a_pod().asking_for(1).owned_by("Job")),
-}
 GATED, DENIED, ADMITTED, WARNED = "gated", "denied", "admitted", "warned"
-ENFORCED = {
-    (Outcome.FITS, Policy.DENY): GATED,
-    (Outcome.FITS, Policy.GATE): GATED,
-    (Outcome.WAITS, Policy.DENY): DENIED,
-    (Outcome.WAITS, Policy.GATE): GATED,
-    (Outcome.NEVER, Policy.DENY): DENIED,
-    (Outcome.NEVER, Policy.GATE): DENIED,
-    (Outcome.UNSEEN, Policy.DENY): GATED,
-    (Outcome.UNSEEN, Policy.GATE): GATED,
-    (Outcome.UNMANAGED, Policy.DENY): ADMITTED,
-    (Outcome.UNMANAGED, Policy.GATE): ADMITTED,
-}
-AUDITED = {
-    key: WARNED if key[0] in (Outcome.WAITS, Outcome.NEVER) else ADMITTED for key in ENFORCED
-}
 
 
 async def effect(endpoint: Endpoint, thing: PodBody) -> str:
@@ -169,21 +142,6 @@ async def effect(endpoint: Endpoint, thing: PodBody) -> str:
     if patched(thing.body, said.patch):
         return GATED
     return WARNED if any(w.startswith("audit: ") for w in said.warnings) else ADMITTED
-
-
-@pytest.mark.parametrize("outcome", list(Outcome))
-@pytest.mark.parametrize("policy", list(Policy))
-@pytest.mark.parametrize("audited", ["", "installation", "namespace"])
-async def test_from_verdict_to_effect(outcome: Outcome, policy: Policy, audited: str) -> None:
-    """One table of verdict, policy and mode; audit refuses and gates nothing."""
-    mode = {"mode": "audit"} if audited == "installation" else {}
-    world = [THREE, running("other")]
-    if audited == "namespace":
-        world.append(a_namespace().in_mode("audit"))
-    thing = CASES[outcome][policy is Policy.GATE]
-    expected = (AUDITED if audited else ENFORCED)[outcome, policy]
-    async with Endpoint(*world, **mode) as endpoint:
-        assert await effect(endpoint, thing) == expected
 
 
 async def test_claimed_devices_are_named_where_they_are_admitted() -> None:
@@ -415,20 +373,6 @@ async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: P
 # --- words ----------------------------------------------------------------------------------
 
 
-async def test_an_alias_that_says_the_same_is_warned_of_and_one_that_does_not_is_refused() -> None:
-    async with Endpoint(THREE) as endpoint:
-        old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-        said = await endpoint.mutate(old.naming(H200))
-        assert [v.CARD_NAME_ALIAS in warning for warning in said.warnings] == [True]
-        refused = await endpoint.mutate(old.naming(H800))
-        assert not refused.allowed
-        assert refused.reason == v.Reason.INVALID_CARD
-        assert f"{v.CARD_NAME_ALIAS} <{H200}> disagree" in refused.text
-    async with Endpoint(THREE, mode="audit") as endpoint:
-        (warning,) = (await endpoint.mutate(old.naming(H800))).warnings
-        assert "disagree" in warning
-
-
 async def test_warnings_stay_short() -> None:
     """Longer ones are cut by clients."""
     card = "NVIDIA-" + "x" * 40
@@ -526,22 +470,6 @@ async def test_e5_what_an_administrator_can_change_ends_no_job_of_volcano(
         assert (other.allowed, other.reason) == (False, reason)
         if path == "/mutate":
             assert other.text in said.warnings[0] or said.warnings[0] in other.text
-
-
-@pytest.mark.parametrize(
-    ("asked", "reason"),
-    [
-        (of_volcano(4), "InsufficientCardQuota"),
-        (of_volcano(card="NVIDIA-H2000"), "InvalidCardAnnotation"),
-        (of_volcano().annotated(v.CARD_NAME, "A|" * 3), "InvalidCardAnnotation"),
-    ],
-)
-async def test_e5_what_can_never_be_right_is_refused_to_them_as_well(
-    asked: PodBody, reason: str
-) -> None:
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(asked)
-        assert (said.allowed, said.reason) == (False, reason)
 
 
 # --- keys of ours on a new pod, as from a backup (I3) -------------------------------------------

@@ -10,7 +10,7 @@ from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota import BODY
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
-from cardquota_webhooks import Questions, questions
+from cardquota_webhooks import AdmissionResponse, Questions, questions
 
 from .endpoint import UID, Endpoint, ReviewAnswer, hold_answers
 
@@ -167,9 +167,10 @@ async def test_f2_who_has_waited_for_long_asks_again(monkeypatch: pytest.MonkeyP
     answered: list[object] = []
     holds = asyncio.Event()
 
-    async def in_slices(steps: object) -> None:
+    async def in_slices(steps: object) -> AdmissionResponse:
         answered.append(steps)
         await holds.wait()
+        return AdmissionResponse(allowed=False, code=404)
 
     waits, wait = asyncio.Semaphore(0), Questions.answered
 

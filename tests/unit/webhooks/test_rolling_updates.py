@@ -35,14 +35,6 @@ async def test_a_label_alone_needs_room_for_the_surge() -> None:
         )
 
 
-async def test_pods_that_become_larger_cannot_start_either() -> None:
-    """One of three would fit, were the old ones gone."""
-    async with Endpoint(THREE, *own(3)) as endpoint:
-        cannot, why = await warned(endpoint, "deployments", pod(2), stored(pod()), replicas=3)
-        assert cannot == stuck(2)
-        assert "requested <2>, total would be <5>, but capability is <3>" in why
-
-
 @pytest.mark.parametrize(
     ("strategy", "least"),
     [

@@ -12,8 +12,8 @@ from cardquota_webhooks import (
     GroupResource,
     Request,
     key_warnings,
-    task_key_warnings,
-    template_key_warnings,
+    of_tasks,
+    of_template,
 )
 
 from ..steps import steps_of
@@ -81,9 +81,9 @@ def request(written: object, before: object = None) -> Request:
 def test_of_what_cannot_be_read_nothing_is_said(odd: object) -> None:
     good = {"metadata": {"annotations": {WRONG: 3}}}
     assert key_warnings(request(odd), KEYS_OF_PODS) == ()
-    assert template_key_warnings(request(odd), KEYS_OF_PODS) == ()
-    assert task_key_warnings(request(odd), KEYS_OF_PODS) == ()
-    assert task_key_warnings(request({"spec": {"tasks": [odd]}}), KEYS_OF_PODS) == ()
+    assert key_warnings(request(odd), KEYS_OF_PODS, of_template) == ()
+    assert key_warnings(request(odd), KEYS_OF_PODS, of_tasks) == ()
+    assert key_warnings(request({"spec": {"tasks": [odd]}}), KEYS_OF_PODS, of_tasks) == ()
     assert key_warnings(request(good, odd), KEYS_OF_PODS) == (SAID,)
 
 
@@ -105,13 +105,13 @@ def test_i5_many_tasks_with_many_annotations_cost_little() -> None:
     annotations = [{f"{n:x}-{task}/a": 0 for n in range(80)} for task in range(250)]
     tasks = [{"template": {"metadata": {"annotations": one}}} for one in annotations]
     large = request({"spec": {"tasks": tasks}})
-    assert steps_of(lambda: task_key_warnings(large, KEYS_OF_PODS)) < 300_000
+    assert steps_of(lambda: key_warnings(large, KEYS_OF_PODS, of_tasks)) < 300_000
 
 
 def test_i5_of_more_tasks_than_are_read_no_keys_are() -> None:
     """What was stored before may have tens of thousands: nothing of these is decoded."""
     task = {"template": {"metadata": {"annotations": {WRONG: H200}}}}
     new, old = {"spec": {"tasks": [task]}}, {"spec": {"tasks": [task] * (JOB_TASKS.most + 1)}}
-    assert task_key_warnings(request(new, new), KEYS_OF_PODS) == ()
-    assert task_key_warnings(request(new, old), KEYS_OF_PODS) == (SAID,)
-    assert task_key_warnings(request(old), KEYS_OF_PODS) == ()
+    assert key_warnings(request(new, new), KEYS_OF_PODS, of_tasks) == ()
+    assert key_warnings(request(new, old), KEYS_OF_PODS, of_tasks) == (SAID,)
+    assert key_warnings(request(old), KEYS_OF_PODS, of_tasks) == ()

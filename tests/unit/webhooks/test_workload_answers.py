@@ -94,7 +94,7 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
-    begun, holds = hold_answers(monkeypatch, "")
+    begun, holds = hold_answers(monkeypatch)
     async with an_endpoint() as endpoint:
         spec = {"kind": "Pod", "name": "w"}
         first = asyncio.create_task(asked(endpoint, spec))

@@ -31,16 +31,6 @@ async def test_another_template_gets_the_room_that_the_old_pods_give_back() -> N
         assert await warned(endpoint, "statefulsets", pod(2), old, replicas=1) == []
 
 
-async def test_another_card_gets_no_room_from_the_old_one() -> None:
-    """Three H200 are given back, and there are two H800."""
-    old = stored(pod(), replicas=3)
-    queue = a_queue().with_quota({H200: 3, H800: 2})
-    async with Endpoint(queue, *own(3)) as endpoint:
-        how_many, why = await warned(endpoint, "deployments", pod(1, H800), old, replicas=3)
-        assert "2 of 3 pods fit" in how_many
-        assert f"<{H800}> quota: requested <1>, total would be <3>, but capability is <2>" in why
-
-
 async def test_pods_of_alternatives_give_back_what_is_charged_of_each() -> None:
     queue = a_queue().with_quota({H200: 2, H800: 2})
     either = pod(1, f"{H200}|{H800}")

@@ -58,14 +58,6 @@ async def test_each_alternative_has_its_own_room() -> None:
         assert f"<{H800}> quota: requested <1>, total would be <2>, but capability is <1>" in why
 
 
-async def test_pods_of_jobs_wait() -> None:
-    async with Endpoint(THREE) as endpoint:
-        for resource in ("jobs", "cronjobs"):
-            how_many, _ = await warned(endpoint, resource, pod(), parallelism=4)
-            assert how_many == "web: 3 of 4 pods fit the quota now, 1 waits at the gate"
-            assert await warned(endpoint, resource, pod()) == []
-
-
 @pytest.mark.parametrize("resource", sorted(GROUPS))
 async def test_what_can_never_fit_is_said_wherever_it_is_written(resource: str) -> None:
     """E5."""

@@ -32,12 +32,6 @@ async def test_of_those_that_do_not_fit(resource: str) -> None:
         assert await warned(endpoint, resource, pod(), **three) == []
 
 
-async def test_of_a_whole_installation() -> None:
-    async with Endpoint(THREE, mode="audit") as endpoint:
-        how_many, *_ = await warned(endpoint, "deployments", pod(), replicas=4)
-        assert how_many.startswith(AUDIT)
-
-
 async def test_e5_of_what_can_never_fit() -> None:
     async with Endpoint(THREE, AUDITED) as endpoint:
         text, _ = await warned(endpoint, "deployments", pod(5))

@@ -14,8 +14,16 @@ from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.node import Node
 from ...quota.objects.pod import PodSpec
 from ...quota.pods.pod_facts import PodFacts
-from ...quota.selectors.selector import LabelledNode, Selector, decode, encode, picked
-from ...quota.selectors.taints import Tolerations, tolerates, tolerations_of
+from ...quota.selectors.selector import (
+    LabelledNode,
+    Selector,
+    Tolerations,
+    decode,
+    encode,
+    picked,
+    tolerates,
+    tolerations_of,
+)
 from ...quota.vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 
 _PODS: Final = "pods"

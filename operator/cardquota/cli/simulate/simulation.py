@@ -18,9 +18,8 @@ from ...quota.accounts.queue_facts import QueueError
 from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
-from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
-from ...quota.decisions.probably_meant import with_group_meant
+from ...quota.decisions.verdict_texts import with_group_meant, with_holders
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import shortfall_messages

@@ -23,8 +23,6 @@ _LOG = logging.getLogger(__name__)
 _TIMEOUT: Final = 1.0
 """Seconds."""
 _QUEUES: Final = "/apis/scheduling.volcano.sh/v1beta1/queues"
-_QUEUE_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A Queue can have no other name, so no request is sent for others."""
 _CLAIM_VERSIONS: Final = ("v1", "v1beta2", "v1beta1", "v1alpha3")
 _CLAIMS: Final = msgspec.json.Decoder(ResourceClaim)
 _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
@@ -49,7 +47,7 @@ class QueueLookup(_Lookup):
 
     async def exists(self, name: str) -> bool | None:
         """Whether there is a queue of this name now; None if that is not known within a second."""
-        if not _QUEUE_NAME.fullmatch(name):
+        if not is_object_name(name):
             return False
         try:
             async with asyncio.timeout(_TIMEOUT), self._turns:

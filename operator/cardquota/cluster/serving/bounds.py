@@ -83,7 +83,7 @@ class BodyHold:
 class Connection:
     """One of them, from its first packet to its end."""
 
-    __slots__ = ("_all", "_transport", "deadline", "known", "waits")
+    __slots__ = ("_all", "_transport", "answering", "deadline", "known", "waits")
 
     def __init__(self, connections: "Connections", transport: asyncio.Transport) -> None:
         self._all = connections
@@ -94,6 +94,8 @@ class Connection:
         """Whether it ever got a good answer."""
         self.waits = False
         """Whether it is set up and nothing of a request has come."""
+        self.answering = False
+        """Whether it is being answered."""
 
     def reading(self) -> None:
         """Something of a request has come, or a long answer is to be read."""
@@ -103,14 +105,14 @@ class Connection:
 
     def working(self) -> None:
         """A request has come whole. Until it is answered the connection is not closed."""
-        self.waits = False
-        self._all.set_working(self)
+        self.waits, self.answering = False, True
 
     def idle(self, *, answered: bool = False) -> None:
         """It may send a request. `answered`: it has just got a good answer."""
-        self.waits = True
         self.known = self.known or answered
-        self._all.set_idle(self)
+        if self.known or self.answering:
+            self._all.silent_from_now(self)
+        self.waits, self.answering = True, False
         self._all.expect(self, IDLE)
 
     def lost(self) -> None:
@@ -124,35 +126,32 @@ class Connection:
 
 
 class Connections:
-    """Those of one port. Takes constant time for each, and a look at all of them each second."""
+    """Those of one port. Looks at all of them each second, and for each one too many."""
 
     def __init__(self, most: int, refused: Callable[[str], None] = lambda _: None) -> None:
         """`refused`: told when one is closed: `connections`, there were too many, or `slow`."""
         self._most = most
         self._refused = refused
-        self._strangers: dict[Connection, None] = {}
-        """Those that never got a good answer and are not being answered, the oldest first."""
-        self._known: dict[Connection, None] = {}
-        """Those that did, the longest silent first."""
-        self._working: set[Connection] = set()
+        self._open: dict[Connection, None] = {}
+        """The longest silent first."""
         self._look: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         """How many are open."""
-        return len(self._strangers) + len(self._known) + len(self._working)
+        return len(self._open)
 
     def accept(self, transport: asyncio.BaseTransport) -> Connection | None:
         """A new one, whose first request is to come soon. None: it was closed."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for mypy
         if len(self) >= self._most:
             self._refused("connections")
-            oldest = next(iter(self._strangers or self._known), None)
+            oldest = min(self._silent(), key=lambda one: one.known, default=None)
             if oldest is None:
                 transport.abort()
                 return None
             oldest.abort()
         connection = Connection(self, transport)
-        self._strangers[connection] = None
+        self._open[connection] = None
         self.expect(connection, REQUEST_WITHIN)
         return connection
 
@@ -163,42 +162,28 @@ class Connections:
         if self._look is None:
             self._look = loop.call_later(_LOOK, self._close_late)
 
-    def set_working(self, connection: Connection) -> None:
-        """It is being answered."""
-        if self._is_open(connection):
-            self.forget(connection)
-            self._working.add(connection)
-
-    def set_idle(self, connection: Connection) -> None:
-        """It is not being answered any more."""
-        if not self._is_open(connection):
-            return
-        if connection.known or connection in self._working:
-            self.forget(connection)
-            (self._known if connection.known else self._strangers)[connection] = None
+    def silent_from_now(self, connection: Connection) -> None:
+        """It has just been answered."""
+        if connection in self._open:
+            del self._open[connection]
+            self._open[connection] = None
 
     def abort(self) -> None:
         """Close all of them at once."""
-        for connection in [*self._strangers, *self._known, *self._working]:
+        for connection in list(self._open):
             connection.abort()
 
     def forget(self, connection: Connection) -> None:
         """It is none of these any more."""
-        self._strangers.pop(connection, None)
-        self._known.pop(connection, None)
-        self._working.discard(connection)
+        self._open.pop(connection, None)
 
-    def _is_open(self, connection: Connection) -> bool:
-        return (
-            connection in self._strangers
-            or connection in self._known
-            or connection in self._working
-        )
+    def _silent(self) -> list[Connection]:
+        return [one for one in self._open if not one.answering]
 
     def _close_late(self) -> None:
         loop, self._look = asyncio.get_running_loop(), None
         now = loop.time()
-        for connection in [*self._strangers, *self._known]:
+        for connection in self._silent():
             if connection.deadline <= now:
                 if not connection.waits:
                     self._refused("slow")

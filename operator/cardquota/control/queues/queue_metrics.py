@@ -10,10 +10,10 @@ from ...metrics import Metrics
 from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.reports.cluster_report import cards_of, cluster_report
+from ...quota.reports.cluster_report import cluster_report
 from ...quota.reports.drift import Drift, compare
 from ...quota.reports.memory_report import unlimited_use
-from ...quota.reports.queue_report import card_rows, resource_rows
+from ...quota.reports.queue_report import card_rows, cards_of, resource_rows
 from ...quota.vocabulary import CPU
 from ...quota.words import seconds_of
 

@@ -25,7 +25,7 @@ from ...cluster.events import MESSAGE_BYTES, cut
 from ...cluster.writes import FencedWriter, TooLateError, decode_stored
 from ...loop.time_slice import Later, Timer, in_loop_later
 from ...quota import vocabulary as v
-from ...quota.decisions.holders import with_holders_of
+from ...quota.decisions.verdict_texts import with_holders_of
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState, Stage
 from ...quota.ledger.groups.stored_group import (

@@ -28,7 +28,7 @@ from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.groups.stored_group import StoredGroup, pointer
 from ...quota.ledger.ledger import Ledger
-from ...quota.reports.group_cards import group_cards
+from ...quota.reports.queue_report import group_cards
 from ...quota.stamp import Reservation, read_reservation, reservation_text
 from ...quota.words import logged
 from .group_conditions import GroupConditions, WantedCondition, group_path, phase_of

@@ -23,8 +23,7 @@ from ...cluster.events import (
 )
 from ...loop.time_slice import Timer, TimeSlice
 from ...quota.accounts.account import Account
-from ...quota.decisions.holders import lacked, with_holders
-from ...quota.decisions.probably_meant import with_group_meant
+from ...quota.decisions.verdict_texts import lacked, with_group_meant, with_holders
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.pending.candidate import Candidate

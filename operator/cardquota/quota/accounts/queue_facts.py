@@ -21,8 +21,8 @@ from ..amounts import (
     milli,
     whole,
 )
-from ..cards.card import LONGEST_NAME
-from ..cards.quota_text import MOST_ROWS, NO_SURGE, QuotaTextError, Surge, read_quota, read_surge
+from ..cards.card import LONGEST_NAME, NO_SURGE, Surge
+from ..cards.quota_text import MOST_ROWS, QuotaTextError, read_quota, read_surge
 from ..limits import (
     NAMESPACE_TEXT,
     NAMESPACES,

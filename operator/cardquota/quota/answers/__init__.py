@@ -5,6 +5,8 @@ short steps: between two of them the ledger may change. Nothing is kept, and not
 """
 
 from .answer_forms import (
+    LONGEST_NAME,
+    MOST_AMOUNTS,
     CardAmount,
     CardRoom,
     Explanation,
@@ -14,12 +16,12 @@ from .answer_forms import (
     QueueAnswer,
     ResourceRoom,
     Waiter,
+    card_amounts,
+    choice_amounts,
 )
 from .asked_workload import AskedWorkload, workload_meant
-from .card_amount import LONGEST_NAME, MOST_AMOUNTS, card_amounts, choice_amounts
 from .explanation import WorkloadState, explain
-from .holders import holders_in
-from .queue_answer import MOST_CARDS, outside_answer, queue_answer
+from .queue_answer import MOST_CARDS, holders_in, queue_answer
 from .waiting import place_in, waiting_order, why_waits
 
 __all__ = [
@@ -41,7 +43,6 @@ __all__ = [
     "choice_amounts",
     "explain",
     "holders_in",
-    "outside_answer",
     "place_in",
     "queue_answer",
     "waiting_order",

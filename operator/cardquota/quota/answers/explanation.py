@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 from ..accounts.account import OUTSIDE, AccountReader
 from ..amounts import Charge, is_card
 from ..decisions.create_judgement import judge_create
-from ..decisions.groups.enqueue_judgement import judge_enqueue
-from ..decisions.groups.group_judgement import judge_group
+from ..decisions.group_judgement import judge_enqueue, judge_group
 from ..decisions.judgement import why_not_read
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -27,10 +26,9 @@ from ..pods.workload_facts import WorkloadFacts, pod_of
 from ..steps import Steps
 from ..verdict import Effect, effect_of
 from ..vocabulary import GroupPhase, Mode, QueueState, Reason
-from .answer_forms import CardAmount, Explanation, OtherQueue
+from .answer_forms import CardAmount, Explanation, OtherQueue, card_amounts, choice_amounts
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
-from .card_amount import card_amounts, choice_amounts
-from .holders import NamespaceHolders, holders_for
+from .queue_answer import NamespaceHolders, holders_for
 from .waiting import (
     POD_GROUP,
     WaitReason,

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 from .. import vocabulary as v
 from ..accounts.account import AccountReader
-from ..decisions.groups.enqueue_judgement import judge_enqueue
-from ..decisions.groups.gang_judgement import judge_gang
-from ..decisions.probably_meant import with_group_meant
+from ..decisions.gang_judgement import judge_gang
+from ..decisions.group_judgement import judge_enqueue
+from ..decisions.verdict_texts import with_group_meant
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -25,8 +25,7 @@ from ..pods.pod_record import PodRecord
 from ..release.release_judge import judge_member
 from ..steps import Steps
 from ..verdict import Outcome, Verdict
-from .answer_forms import Waiter
-from .card_amount import choice_amounts, told_moment
+from .answer_forms import Waiter, choice_amounts, told_moment
 
 AT_A_TIME: Final = 64
 """Classes of equal pods, or groups, that one step looks at."""

@@ -6,8 +6,10 @@ with their resource names, `discover` for one node, `read_quota` for one queue. 
 
 from .card import (
     LONGEST_NAME,
+    NO_SURGE,
     Card,
     CardNameError,
+    Catalog,
     MemoryLabel,
     MemoryUnit,
     can_exist,
@@ -18,7 +20,6 @@ from .card import (
     read_alternatives,
 )
 from .card_memory import CardMemory, MemoryNode, MemoryPod, NodeKind
-from .catalog import Catalog
 from .discovery import discover
 from .memory_shape import (
     UNKNOWN,
@@ -29,7 +30,7 @@ from .memory_shape import (
     placement_annotations,
     read_unhealthy,
 )
-from .quota_text import MOST_ROWS, NO_SURGE, QuotaTextError, read_quota, read_request, read_surge
+from .quota_text import MOST_ROWS, QuotaTextError, read_quota, read_request, read_surge
 from .vendor import Vendor, counts_form, may_count_cards, plain_vendor, vendor_behind
 from .vendor_table import DEFAULT_TABLE, VendorTable
 

@@ -19,8 +19,9 @@ what it offers where it has none:
 """
 
 from bisect import bisect_left
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from .memory_shape import UNKNOWN, CardPlacement, MemoryShape, UnhealthyListError, read_unhealthy
@@ -46,6 +47,12 @@ class MemoryPod(NamedTuple):
     """It holds its memory until it is gone."""
     assumed: bool = False
     """Whether its Binding is on its way, and was not seen yet."""
+
+
+@lru_cache(maxsize=1024)
+def _alike(*traits: object) -> object:
+    """One object for equal traits."""
+    return traits
 
 
 FULL: Final = 0
@@ -105,8 +112,8 @@ class MemoryNode:
         """What all pods hold together."""
         self.largest = 0
         """The size of the largest card that is not broken."""
-        self.likeness: Hashable = None
-        """Equal for nodes that take no pod by memory for the same reason."""
+        self.likeness: object = None
+        """The same object for nodes that take no pod by memory for the same reason."""
         self.fullness = 0
         """How many tenths of its memory are held, 0 to 9."""
         self.kind = NodeKind.NEITHER
@@ -188,7 +195,7 @@ class MemoryNode:
             (size for i, size in enumerate(sizes) if i not in self.broken), default=0
         )
         unit = shape.unit if shape is not None and sizes else shape is not None
-        self.likeness = self.kind, self.known, unit, self.largest
+        self.likeness = _alike(self.kind, self.known, unit, self.largest)
         total = shape.total if shape else 0
         self.fullness = min(_TENTHS, _TENTHS * self.held // total) if total else 0
 

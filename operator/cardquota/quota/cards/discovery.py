@@ -1,6 +1,6 @@
 """Which cards a node has, from its labels and allocatable resources (D1-D5, D9)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
@@ -312,51 +312,3 @@ def some_of(texts: Sequence[str]) -> tuple[str, ...]:
     """The first problems of a node, and the number of the rest."""
     more = len(texts) - MOST_PROBLEMS
     return (*texts[:MOST_PROBLEMS], f"and {more} more") if more > 0 else tuple(texts)
-
-
-class NodeProblems:
-    """By node. A node without problems is not kept, but reported once when its last one ends."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, tuple[tuple[str, ...], bool]] = {}
-        """What is wrong, and whether other cards of the node are counted (D5)."""
-        self._to_tell: set[str] = set()
-
-    def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
-        """Set what is wrong with a node now. If that has changed, it is to be reported."""
-        before = self._found.pop(node, None)
-        if texts:
-            self._found[node] = texts, offers_others
-        if self._found.get(node) != before:
-            self._to_tell.add(node)
-
-    def drop(self, node: str) -> None:
-        """A node is gone: nothing about it is reported any more."""
-        self._found.pop(node, None)
-        self._to_tell.discard(node)
-
-    def of(self, node: str) -> tuple[str, ...]:
-        """Everything that is wrong with a node."""
-        return self._found[node][0] if node in self._found else ()
-
-    def counts_others(self, node: str) -> bool:
-        """Whether a node with a problem offers cards that are counted (D5)."""
-        return node in self._found and self._found[node][1]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Node and reason."""
-        for node, (texts, _) in self._found.items():
-            for text in texts:
-                yield node, text
-
-    def take(self) -> str | None:
-        """A node whose problems have changed since they were last reported; None if none has."""
-        return self._to_tell.pop() if self._to_tell else None
-
-    def forget_untold(self) -> None:
-        """Report none of what is waiting: this replica does not report."""
-        self._to_tell.clear()
-
-    def tell_all(self) -> None:
-        """Have every problem reported again."""
-        self._to_tell.update(self._found)

@@ -4,11 +4,11 @@ The standard library's json, not msgspec: msgspec hides duplicate keys and odd n
 """
 
 import json
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
-from ..amounts import LARGEST, NO_AMOUNTS, Amounts, MutableAmounts
+from ..amounts import LARGEST, Amounts, MutableAmounts
 from ..words import show
-from .card import CardNameError, check_name, is_memory, read_alternatives
+from .card import CardNameError, Surge, check_name, read_alternatives
 
 MOST_ROWS: Final = 1_000
 LONGEST_TEXT: Final = 64 * 1024
@@ -107,22 +107,6 @@ def _amount(name: str, value: object, *, least: int, most: int = LARGEST) -> int
     return value
 
 
-class Surge(NamedTuple):
-    """By card, or the same number of each card that has a quota."""
-
-    each: int = 0
-    by_card: Amounts = NO_AMOUNTS
-
-    def __bool__(self) -> bool:
-        return bool(self.each or self.by_card)
-
-    def of(self, card: str) -> int:
-        """Of a card that has a quota. A number for each card is none of card memory (B10)."""
-        each = 0 if is_memory(card) else self.each
-        return each or self.by_card.get(card, 0)
-
-
-NO_SURGE: Final = Surge()
 _LONGEST_NUMBER: Final = 32
 """Characters."""
 

@@ -1,4 +1,4 @@
-"""Questions to the ledger: may this pod, gang or change be let through? (section 7)
+"""Questions to the ledger: may this pod, gang, group, Job or change be let through? (section 7)
 
 In: the ledger and the subject. Out: a `Verdict` with its numbers, or how many would fit. Charges
 and changes nothing: the same question has the same answer.
@@ -6,37 +6,70 @@ and changes nothing: the same question has the same answer.
 
 from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
 from .borrowing import is_surplus, must_go_first, with_borrowing
-from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
-from .free_nodes import has_free
-from .holders import holders_text, lacked, with_holders, with_holders_of
-from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
-from .probably_meant import any_queue_meant, group_meant, queue_meant, with_group_meant
-from .queue_room import QueueRoom
-from .queue_write import Suggestions, doubts_about_rows, known_card_meant
+from .create_judgement import judge_create, on_the_way
+from .enqueue_vote import (
+    EnqueueRequest,
+    Vote,
+    enqueue_request,
+    request_of_job,
+    vote_without_judgement,
+)
+from .gang_judgement import (
+    GangFault,
+    fault_of_members,
+    fault_of_workload,
+    judge_gang,
+)
+from .group_judgement import EnqueueVerdict, judge_enqueue, judge_group
+from .group_write import judge_group_write
+from .judgement import judge_new, judge_release, queue_not_named, queue_on_its_way
+from .queue_room import QueueRoom, has_free, over_quota
+from .queue_write import doubts_about_rows, known_card_meant, suggestions
 from .resize import judge_resize
-from .unenforced import card_not_steered, told_of_default
+from .verdict_texts import (
+    any_queue_meant,
+    card_not_steered,
+    group_meant,
+    holders_text,
+    lacked,
+    queue_meant,
+    told_of_default,
+    with_group_meant,
+    with_holders,
+    with_holders_of,
+)
+from .volcano_job import JobPods, has_too_many_tasks, judge_job, read_job
 from .waking import RefusedWorkload, refused_workload, with_room
 
 __all__ = [
-    "MOST_CLASSES",
-    "MOST_KINDS",
-    "MOST_MEMBERS",
+    "EnqueueRequest",
+    "EnqueueVerdict",
+    "GangFault",
+    "JobPods",
     "MemberKind",
     "QueueRoom",
     "RefusedWorkload",
-    "Suggestions",
+    "Vote",
     "any_queue_meant",
     "assigned",
     "card_not_steered",
     "decided",
     "doubts_about_rows",
+    "enqueue_request",
+    "fault_of_members",
+    "fault_of_workload",
     "group_meant",
     "has_free",
+    "has_too_many_tasks",
     "holders_text",
     "is_surplus",
     "judge_create",
+    "judge_enqueue",
+    "judge_gang",
+    "judge_group",
+    "judge_group_write",
+    "judge_job",
     "judge_new",
-    "judge_presence",
     "judge_release",
     "judge_resize",
     "known_card_meant",
@@ -45,11 +78,16 @@ __all__ = [
     "must_go_first",
     "never_fits",
     "on_the_way",
+    "over_quota",
     "queue_meant",
     "queue_not_named",
     "queue_on_its_way",
+    "read_job",
     "refused_workload",
+    "request_of_job",
+    "suggestions",
     "told_of_default",
+    "vote_without_judgement",
     "with_borrowing",
     "with_group_meant",
     "with_holders",

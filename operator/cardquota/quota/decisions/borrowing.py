@@ -20,8 +20,7 @@ from ..pods.pod_request import PodRequest
 from ..pods.queue_pods import DAEMON_SET, REPLICA_SET, UpdatePart, WorkloadUsage, part_of
 from ..pods.workload_facts import WorkloadFacts
 from ..verdict import Outcome, Shortfall, Verdict
-from .over_quota import over_quota
-from .queue_room import QueueRoom
+from .queue_room import QueueRoom, over_quota
 
 MOST_LENT: Final = 16
 """Alternatives of a pod that may be borrowed."""
@@ -53,7 +52,7 @@ def with_borrowing(
     if not surplus or any(short.fits_soon for short in verdict.shortfalls):
         return verdict  # it has room as soon as pods are gone that are being deleted
     advice = advice_rollout(account.lent(surplus[0].dimension), surplus[0].requested)
-    return over_quota(queue, verdict.reason, verdict.shortfalls, never=False, advice=advice)
+    return over_quota(ledger, account, verdict.shortfalls, never=False, advice=advice)
 
 
 def _borrowed(

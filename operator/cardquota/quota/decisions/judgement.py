@@ -19,10 +19,8 @@ from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, Mode, QueueState, Reason
 from .assignment import MemberKind, most_assigned
 from .borrowing import with_borrowing
-from .free_nodes import has_free
-from .over_quota import OutsideQuota, over_quota, reason_of
-from .probably_meant import queue_meant, with_group_meant
-from .queue_room import QueueRoom
+from .queue_room import QueueRoom, has_free, over_quota, shut_to
+from .verdict_texts import queue_meant, with_group_meant
 
 _MOST_KINDS: Final = 64
 """Kinds of waiting members that are looked at when a member goes by itself."""
@@ -48,14 +46,13 @@ def judge_new(
     """
     queue = ledger.queue_of(facts)
     unseen = bool(facts.group) and _group_unseen(ledger, facts)
-    if queue == OUTSIDE and not unseen:
-        return _without_queue(ledger, facts, require_queue=require_queue)
     # An unseen group may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
-        return _invalid(
-            ledger, facts, certain, Reason.DEVICE_CLAIMED, request_messages.device_claimed()
-        )
+        text = request_messages.device_claimed()
+        return _invalid(ledger, facts, certain, Reason.DEVICE_CLAIMED, text)
+    if queue == OUTSIDE and not unseen:
+        return _without_queue(ledger, facts, require_queue=require_queue)
     if facts.node and facts.state is _BOUND:
         text = request_messages.node_named(facts.node)
         return _invalid(ledger, facts, certain, Reason.NODE_NAMED, text)
@@ -250,18 +247,12 @@ def _enforced(ledger: LedgerReader, namespace: str) -> bool:
 
 def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool) -> Verdict:
     """A pod without a queue: refused where a queue is required, else admitted (section 2)."""
-    demanded = require_queue or _enforced(ledger, facts.namespace)
-    if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
-        return _invalid(
-            ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, request_messages.device_claimed()
-        )
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)
-    if demanded:
-        everywhere = not _enforced(ledger, facts.namespace)
-        text = queue_messages.no_queue(
-            facts.namespace, _asked(ledger, facts), everywhere=everywhere
-        )
+    enforced = _enforced(ledger, facts.namespace)
+    if require_queue or enforced:
+        asked = _asked(ledger, facts)
+        text = queue_messages.no_queue(facts.namespace, asked, everywhere=not enforced)
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     if ledger.settings.memory_by_row and memory_of(facts.devices):
         text = queue_messages.memory_without_queue(facts.namespace)
@@ -306,20 +297,22 @@ def judge(
     cards, card_shorts = room.choose(request, only=only, is_free=is_free)
     other_shorts = room.cpu_memory(request)
     if not card_shorts and not other_shorts:
-        warnings = (*_warnings(ledger, facts, request), *_memory_warning(ledger, facts, queue))
+        warnings = _warnings(ledger, facts, request)
+        if memory_of(facts.devices) and not ledger.counts(GPU_MEMORY):
+            warnings = (*warnings, request_messages.memory_not_limited(queue))
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
     )
-    reason = reason_of(account, card_shorts, other_shorts)
-    shorts = [*card_shorts, *other_shorts]
-    return over_quota(queue, reason, shorts, never=never, outside=OutsideQuota(ledger, account))
+    return over_quota(ledger, account, [*card_shorts, *other_shorts], never=never)
 
 
 def _barred(
     ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
 ) -> Verdict | None:
-    """What keeps a pod out of a queue, whatever it asks for (E5, Q6)."""
+    """What keeps a pod out of a queue, whatever it asks for: it contradicts its group, or the queue
+    is missing or not open, or not to its namespace (E5, Q6).
+    """
     if facts.oversized:
         # Judged whatever queue it names: the oversized text may be that name.
         return _invalid(ledger, facts, queue, Reason.INVALID_CARD, facts.problem)
@@ -328,18 +321,8 @@ def _barred(
         asked = _asked(ledger, facts)
         text = queue_messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
-    return _shut_to(ledger, account, queue, facts)
-
-
-def _shut_to(
-    ledger: LedgerReader, account: AccountReader | None, queue: str, facts: PodFacts
-) -> Verdict | None:
-    """Why a queue takes nothing more of a pod, or None: the queue is missing or not open, or does
-    not admit the pod's namespace (E5, Q6).
-    """
     if account is None or account.facts is None:
-        meant = queue_meant(ledger, queue, facts.namespace)
-        asked = _asked(ledger, facts)
+        meant, asked = queue_meant(ledger, queue, facts.namespace), _asked(ledger, facts)
         if _named_by_group(ledger, facts, queue):
             text = queue_messages.group_queue_not_found(
                 queue, asked, meant=meant, group=facts.group
@@ -347,26 +330,15 @@ def _shut_to(
         else:
             text = queue_messages.queue_not_found(queue, asked, meant=meant)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
-    if account.facts.state is not _OPEN:
-        text = queue_messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
-        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
-    if not account.facts.admits(facts.namespace):
-        text = queue_messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
-        return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
-    return None
+    if account.facts.state is _OPEN and account.facts.admits(facts.namespace):
+        return None
+    return shut_to(account, facts.namespace, _asked(ledger, facts))
 
 
 def _named_by_group(ledger: LedgerReader, facts: PodFacts, queue: str) -> bool:
     """Whether a pod has its queue from its group: its own annotation could not name another."""
     group = ledger.groups.get(facts.group) if facts.group else None
     return group is not None and group.facts is not None and group.facts.queue == queue
-
-
-def _memory_warning(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[str, ...]:
-    """A warning if the pod asks for card memory, which no quota limits (B10)."""
-    if not memory_of(facts.devices) or ledger.counts(GPU_MEMORY):
-        return ()
-    return (request_messages.memory_not_limited(queue),)
 
 
 def _warnings(ledger: LedgerReader, facts: PodFacts, request: PodRequest) -> tuple[str, ...]:

@@ -7,33 +7,29 @@ rows that this write adds, changes or takes out: whoever meant it is not told ag
 
 from collections.abc import Callable
 from itertools import chain, islice
-from typing import Final
 
-from ..amounts import Amounts
+from ..amounts import NO_AMOUNTS, Amounts
 from ..cards.card import can_exist
 from ..close_names import close_names
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import queue_write_messages
 from ..words import MOST_LISTED
 
-_NOTHING: Final[Amounts] = {}
-
 
 def doubts_about_rows(
     ledger: LedgerReader,
     queue: str,
     quota: Amounts,
-    before: Amounts = _NOTHING,
+    before: Amounts = NO_AMOUNTS,
     *,
-    meant: Callable[[str], str] | None = None,
+    meant: Callable[[str], str],
 ) -> tuple[str, ...]:
     """At most five Warnings, then how many are left out. First what is in use, then cards that no
     node has, then what is above the cluster.
 
-    `before`: the quota that is replaced. `meant`: which known card was probably meant; None: these
-    Warnings have suggestions of their own. Costs a microsecond for each row of both, and those.
+    `before`: the quota that is replaced. `meant`: which known card was probably meant. Costs a
+    microsecond for each row of both, and those.
     """
-    meant = meant or Suggestions(ledger)
     changed = {card: amount for card, amount in quota.items() if before.get(card) != amount}
     lowered = {card: quota.get(card, 0) for card in before if quota.get(card, 0) < before[card]}
     unknown = [card for card in changed if not ledger.nodes.has(card) and can_exist(card)]
@@ -49,21 +45,12 @@ def doubts_about_rows(
     return (*islice(told, MOST_LISTED), *rest)
 
 
-class Suggestions:
-    """Which known cards were probably meant, in the Warnings of one write. Five are looked for; all
-    others get none.
+def suggestions(ledger: LedgerReader) -> Callable[[str], str]:
+    """Which known card was probably meant, in the Warnings of one write: empty if none is close, or
+    if five were looked for.
     """
-
-    def __init__(self, ledger: LedgerReader) -> None:
-        self._ledger = ledger
-        self._left = MOST_LISTED
-
-    def __call__(self, card: str) -> str:
-        """The card that was meant; empty if none is close, or if no suggestion is left."""
-        if self._left <= 0:
-            return ""
-        self._left -= 1
-        return known_card_meant(self._ledger, card)
+    left = iter(range(MOST_LISTED))
+    return lambda card: known_card_meant(ledger, card) if next(left, None) is not None else ""
 
 
 def known_card_meant(ledger: LedgerReader, card: str) -> str:

@@ -14,13 +14,13 @@ from ..accounts.account import OUTSIDE, AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.queue_messages import closed_to_growth, gone_for_growth, no_growth_admitted
 from ..messages.request_messages import invalid_request, unreadable
-from ..messages.shortfall_messages import ADVICE_RESIZE, advice_never, shortfalls
+from ..messages.shortfall_messages import ADVICE_RESIZE
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..verdict import Growth, Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, QueueState, Reason
-from .over_quota import reason_of
+from .queue_room import over_quota
 
 
 def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Verdict:
@@ -62,15 +62,8 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
             shorts.append(Shortfall(dimension, asked, would_be, limit, leaving))
     if not shorts:
         return Verdict(Outcome.FITS, queue)
-    never = [short for short in shorts if short.never]
-    advice = advice_never(never) if never else ADVICE_RESIZE
-    return Verdict(
-        Outcome.NEVER if never else Outcome.WAITS,
-        queue,
-        reason_of(account, [], shorts),
-        shortfalls(queue, shorts, advice),
-        tuple(shorts),
-    )
+    never = any(short.never for short in shorts)
+    return over_quota(ledger, account, shorts, never=never, advice=ADVICE_RESIZE)
 
 
 def _charged_queue(ledger: LedgerReader, facts: PodFacts) -> str:

@@ -8,9 +8,8 @@ from typing import Final
 
 from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
 from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
-from ..cards.card import Card
+from ..cards.card import Card, Catalog
 from ..cards.card_memory import CardMemory
-from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects

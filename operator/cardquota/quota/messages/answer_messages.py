@@ -1,4 +1,4 @@
-"""Why a question about a queue or a workload is not answered."""
+"""What is told to whoever asks about a queue or a workload; and why there is no answer."""
 
 from collections.abc import Sequence
 from typing import Final

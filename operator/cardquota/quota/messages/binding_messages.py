@@ -1,6 +1,8 @@
-"""Why a pod is not bound: the `Error` that kube-scheduler gets, logs, and shows in its event.
+"""Why a pod is not bound, and why a node does not fit it: what kube-scheduler gets, logs, and shows
+in its event. After an error kube-scheduler tries the pod again.
 
-After an error kube-scheduler tries the pod again.
+The reasons of nodes, from `NODE_UNKNOWN` on, name no node and no number of the moment (B4):
+kube-scheduler counts the nodes by reason, and with another text each try would be another event.
 """
 
 from .. import vocabulary as v

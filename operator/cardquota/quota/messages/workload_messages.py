@@ -1,4 +1,6 @@
-"""What is said of a workload that wants more replicas than its queue has room for."""
+"""What is said of a workload that wants more replicas than its queue has room for, and of a Job of
+Volcano that can never run.
+"""
 
 from ..words import counted, logged, show
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 from ..amounts import Devices
 from ..cards.card import Card
 from ..cards.card_memory import KeptByNode
-from ..selectors.taints import Taints, Tolerance
+from ..selectors.selector import Taints, Tolerance
 
 T = TypeVar("T", bound=Hashable)
 Offers = tuple[tuple[Card, int], ...]

@@ -5,9 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ..amounts import Amounts, MutableAmounts
-from ..cards.card import Card, model_of
-from ..cards.catalog import Catalog
-from ..cards.discovery import NodeProblems, some_of
+from ..cards.card import Card, Catalog, model_of
+from ..cards.discovery import some_of
 from ..kept_objects import SizedCache
 from ..pods.pod_facts import PodFacts
 from ..selectors.selector import decode
@@ -127,6 +126,54 @@ class NodeTotals:
     def has_any(self, node: str, cards: Collection[str]) -> bool:
         """Whether a node has one of these cards."""
         return any(name in cards for name, *_ in self._by_node.get(node, ()))
+
+
+class NodeProblems:
+    """By node. A node without problems is not kept, but reported once when its last one ends."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """What is wrong, and whether other cards of the node are counted (D5)."""
+        self._to_tell: set[str] = set()
+
+    def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
+        """Set what is wrong with a node now. If that has changed, it is to be reported."""
+        before = self._found.pop(node, None)
+        if texts:
+            self._found[node] = texts, offers_others
+        if self._found.get(node) != before:
+            self._to_tell.add(node)
+
+    def drop(self, node: str) -> None:
+        """A node is gone: nothing about it is reported any more."""
+        self._found.pop(node, None)
+        self._to_tell.discard(node)
+
+    def of(self, node: str) -> tuple[str, ...]:
+        """Everything that is wrong with a node."""
+        return self._found[node][0] if node in self._found else ()
+
+    def counts_others(self, node: str) -> bool:
+        """Whether a node with a problem offers cards that are counted (D5)."""
+        return node in self._found and self._found[node][1]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Node and reason."""
+        for node, (texts, _) in self._found.items():
+            for text in texts:
+                yield node, text
+
+    def take(self) -> str | None:
+        """A node whose problems have changed since they were last reported; None if none has."""
+        return self._to_tell.pop() if self._to_tell else None
+
+    def forget_untold(self) -> None:
+        """Report none of what is waiting: this replica does not report."""
+        self._to_tell.clear()
+
+    def tell_all(self) -> None:
+        """Have every problem reported again."""
+        self._to_tell.update(self._found)
 
 
 class NodeCache(NodeTotals):

@@ -15,7 +15,7 @@ from ..cards.vendor_table import VendorTable
 from ..limits import NODE_LABELS, NODE_RESOURCES, NODE_TAINTS
 from ..messages import report_messages
 from ..objects.node import Node
-from ..selectors.taints import Taints, taints_of
+from ..selectors.selector import Taints, taints_of
 from ..words import show
 
 

@@ -18,8 +18,7 @@ from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
-from ..selectors.selector import Selector, encode
-from ..selectors.taints import Tolerations, tolerations_of
+from ..selectors.selector import Selector, Tolerations, encode, tolerations_of
 from ..stamp import Stamp, read_allocated
 from ..words import seconds_of
 from .pod_limits import excess, long_name

@@ -12,12 +12,12 @@ from ..amounts import Amounts, Charge, is_card
 from ..cards.card import (
     Card,
     CardNameError,
+    Catalog,
     can_exist,
     is_memory,
     model_of,
     read_alternatives,
 )
-from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor, counts_form, may_count_cards, resource_by_name
 from ..close_names import close_names
 from ..messages import request_messages, shortfall_messages

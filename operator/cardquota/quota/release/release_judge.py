@@ -8,8 +8,8 @@ from typing import Final
 from ..accounts.account import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.borrowing import MOST_LENT, with_borrowing
-from ..decisions.groups.enqueue_judgement import judge_enqueue
-from ..decisions.groups.gang_judgement import judge_gang
+from ..decisions.gang_judgement import judge_gang
+from ..decisions.group_judgement import judge_enqueue
 from ..decisions.judgement import judge, judge_presence, judge_release
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader

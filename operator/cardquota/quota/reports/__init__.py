@@ -4,8 +4,8 @@ In: the ledger. Out: plain data for status, metrics and the command line; an ind
 and what differs from it (I2).
 """
 
-from .cluster_report import Part, Use
-from .drift import Compared, Totals, compare, ledger_totals
+from .cluster_report import Part
+from .drift import Compared, Totals, compare, totals_of
 from .memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
@@ -17,7 +17,16 @@ from .memory_report import (
     unlimited_use,
 )
 from .outside_use import OutsideUse
-from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, report
+from .queue_report import (
+    CardRow,
+    QueueReport,
+    ResourceRow,
+    Use,
+    Waiting,
+    columns,
+    group_cards,
+    report,
+)
 
 __all__ = [
     "CardRow",
@@ -36,9 +45,10 @@ __all__ = [
     "Waiting",
     "columns",
     "compare",
-    "ledger_totals",
+    "group_cards",
     "memory_report",
     "node_row",
     "report",
+    "totals_of",
     "unlimited_use",
 ]

@@ -6,26 +6,11 @@ leaves the policy to each pod's controller, what its pods hold is split by that;
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from ..accounts.account import OUTSIDE, AccountReader, Row
-from ..amounts import is_card
+from ..accounts.account import Row
 from ..ledger.ledger_reader import LedgerReader
 from ..steps import Steps
-from ..vocabulary import Policy
-
-
-class Use(StrEnum):
-    """Which use holds cards or has a quota."""
-
-    ONLINE = Policy.DENY.value
-    """Queues with policy Deny; of queues without a policy, pods that are refused when over."""
-    OFFLINE = Policy.GATE.value
-    """Queues with policy Gate; of queues without a policy, pods that wait when over."""
-    BY_CONTROLLER = "ByController"
-    """The quotas of queues without a policy."""
-    NO_QUEUE = "NoQueue"
-    """Pods outside every queue."""
+from .queue_report import Use, cards_of, use_of
 
 
 @dataclass(slots=True)
@@ -103,41 +88,3 @@ def _by_controller(row: Row) -> Iterator[tuple[Use, int]]:
     """What the pods of a queue without a policy hold, by use; without zeros."""
     parts = ((Use.ONLINE, row.allocated - row.offline), (Use.OFFLINE, row.offline))
     return ((use, amount) for use, amount in parts if amount)
-
-
-def offline_of(account: AccountReader, row: Row) -> int:
-    """The cards of a row of a queue that are allocated off-line: by the queue's policy, else by
-    what each pod's controller makes of it.
-    """
-    match use_of(account):
-        case Use.OFFLINE:
-            return row.allocated
-        case Use.BY_CONTROLLER:
-            return row.offline
-        case _:
-            return 0
-
-
-def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
-    """The cards of which an account has a quota or counts something: the known cards, sorted, and
-    the names that no node, quota or status knows, of which there may be as many as pods. A fraction
-    of a microsecond for each.
-    """
-    named = dict.fromkeys(account.quota)
-    made_up: list[str] = []
-    for name in account.rows:
-        if name in named or not is_card(name):
-            continue
-        if ledger.is_known(name):
-            named[name] = None
-        else:
-            made_up.append(name)
-    return sorted(named), made_up
-
-
-def use_of(account: AccountReader) -> Use:
-    """The use that a queue's quota belongs to."""
-    if account.name == OUTSIDE:
-        return Use.NO_QUEUE
-    policy = account.facts.policy if account.facts else None
-    return Use.BY_CONTROLLER if policy is None else Use(policy.value)

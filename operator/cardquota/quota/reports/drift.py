@@ -54,15 +54,6 @@ class Compared(NamedTuple):
     """Queues that changed meanwhile and so could not be compared."""
 
 
-def ledger_totals(ledger: LedgerReader) -> Recount:
-    """The ledger's totals in a recount's form."""
-    return {
-        (account.name, dimension): totals
-        for account in ledger.accounts()
-        for dimension, totals in _totals_of(account).items()
-    }
-
-
 def drift(ledger: LedgerReader) -> Drift:
     """Where ledger and recount differ. Costs in proportion to all pods, without a pause."""
     return to_its_end(compare(ledger)).drift
@@ -88,7 +79,7 @@ def compare(ledger: LedgerReader) -> Steps[Compared]:
         if ledger.overdue or ledger.account(queue) is not account or changed:
             moved.add(queue)
         else:
-            kept = _totals_of(account) if account is not None else {}
+            kept = totals_of(account) if account is not None else {}
             found.update(_differing(queue, kept, by_queue.get(queue, {})))
         yield
     return Compared(found, frozenset(moved))
@@ -103,7 +94,8 @@ def _differing(queue: str, kept: dict[str, Totals], counted: dict[str, Totals]) 
     }
 
 
-def _totals_of(account: AccountReader) -> dict[str, Totals]:
+def totals_of(account: AccountReader) -> dict[str, Totals]:
+    """The ledger's own totals of a queue, by dimension."""
     return {
         dimension: Totals(
             row.requested, row.inqueue, row.allocated, row.elastic, row.offline, row.leaving

@@ -1,19 +1,41 @@
-"""What people see of a queue: the rows of its status, computed from the ledger (section 6)."""
+"""What people see of a queue: the rows of its status, computed from the ledger (section 6);
+and what they see that a PodGroup asks for.
+"""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ..accounts.account import AccountReader, Borrowed, OverQuota
-from ..amounts import cpu_quantity, memory_quantity
+from ..accounts.account import OUTSIDE, AccountReader, Borrowed, OverQuota, Row
+from ..amounts import Amount, cpu_quantity, is_card, memory_quantity
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import report_messages
-from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, QueueState
+from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, Policy, QueueState
 from ..words import amount_text, amount_texts, first_of, read_moment, show
-from .cluster_report import cards_of, offline_of
 
-MOST_COLUMNS = 3
-"""Card models that one line of `kubectl get queues` shows."""
+MOST_COLUMNS: Final = 3
+"""Card models that one line of `kubectl get` shows; the others are counted."""
+_MOST_OF_CHOICE: Final = 2
+"""Cards of a choice that are named."""
+_MOST_KINDS: Final = 256
+"""Different requests of waiting members that are added up."""
+
+
+class Use(StrEnum):
+    """Which use holds cards or has a quota."""
+
+    ONLINE = Policy.DENY.value
+    """Queues with policy Deny; of queues without a policy, pods that are refused when over."""
+    OFFLINE = Policy.GATE.value
+    """Queues with policy Gate; of queues without a policy, pods that wait when over."""
+    BY_CONTROLLER = "ByController"
+    """The quotas of queues without a policy."""
+    NO_QUEUE = "NoQueue"
+    """Pods outside every queue."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -219,6 +241,44 @@ def card_rows(ledger: LedgerReader, account: AccountReader) -> tuple[CardRow, ..
     return tuple(_card_row(ledger, account, name, borrowed.get(name, 0)) for name in names)
 
 
+def offline_of(account: AccountReader, row: Row) -> int:
+    """The cards of a row of a queue that are allocated off-line: by the queue's policy, else by
+    what each pod's controller makes of it.
+    """
+    match use_of(account):
+        case Use.OFFLINE:
+            return row.allocated
+        case Use.BY_CONTROLLER:
+            return row.offline
+        case _:
+            return 0
+
+
+def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
+    """The cards of which an account has a quota or counts something: the known cards, sorted, and
+    the names that no node, quota or status knows, of which there may be as many as pods. A fraction
+    of a microsecond for each.
+    """
+    named = dict.fromkeys(account.quota)
+    made_up: list[str] = []
+    for name in account.rows:
+        if name in named or not is_card(name):
+            continue
+        if ledger.is_known(name):
+            named[name] = None
+        else:
+            made_up.append(name)
+    return sorted(named), made_up
+
+
+def use_of(account: AccountReader) -> Use:
+    """The use that a queue's quota belongs to."""
+    if account.name == OUTSIDE:
+        return Use.NO_QUEUE
+    policy = account.facts.policy if account.facts else None
+    return Use.BY_CONTROLLER if policy is None else Use(policy.value)
+
+
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
     row, quota, surge = account.row(name), account.quota.get(name, 0), account.lent(name)
     recorded = account.facts.recorded.get(name) if account.facts else None
@@ -286,25 +346,22 @@ class _Cell(NamedTuple):
 def columns(found: QueueReport) -> Columns:
     """The lines of text. The busiest models come first, then the number of the rest."""
     cpu, memory = map(_of_limit, found.resources)
+    elastic = (
+        f"{row.name} {amount_text(row.name, row.elastic)}" for row in found.resources if row.elastic
+    )
     return Columns(
-        cards=_line(
-            [
-                _Cell(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}")
-                for r in found.cards
-            ]
-        ),
-        inqueue=_line([_Cell(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
-        elastic=_line(
-            [_Cell(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic],
-            [f"{r.name} {amount_text(r.name, r.elastic)}" for r in found.resources if r.elastic],
-        ),
-        requested=_line(
-            [_Cell(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
-        ),
+        cards=_line(_Cell(r.charged, r.name, f"{r.allocated}/{r.quota}") for r in found.cards),
+        inqueue=_line(_amounts((r.name, r.inqueue) for r in found.cards)),
+        elastic=_line(_amounts((r.name, r.elastic) for r in found.cards), elastic),
+        requested=_line(_amounts((r.name, r.requested) for r in found.cards)),
         cpu=cpu,
         memory=memory,
         note="; ".join(_notes(found)),
     )
+
+
+def _amounts(amounts: Iterable[Amount]) -> Iterator[_Cell]:
+    return (_Cell(amount, card, str(amount)) for card, amount in amounts if amount)
 
 
 def _notes(found: QueueReport) -> Iterator[str]:
@@ -333,15 +390,39 @@ def _first(texts: list[str]) -> str:
     return ", ".join([*texts[:MOST_COLUMNS], *([f"+{more} more"] if more > 0 else [])])
 
 
-def _line(cells: list[_Cell], others: Sequence[str] = ()) -> str:
+def _line(cells: Iterable[_Cell], others: Iterable[str] = ()) -> str:
     """`others`: what follows the cards."""
     cells = sorted(cells, key=lambda cell: (-cell.busy, cell.card))
-    shown = [f"{cell.card} {cell.text}" for cell in cells[:MOST_COLUMNS]]
-    if len(cells) > MOST_COLUMNS:
-        shown.append(f"+{len(cells) - MOST_COLUMNS} more")
-    return ", ".join((*shown, *others)) or "-"
+    shown = _first([f"{cell.card} {cell.text}" for cell in cells])
+    return ", ".join(filter(None, (shown, *others))) or "-"
 
 
 def _of_limit(row: ResourceRow) -> str:
     of = "-" if row.quota is None else amount_text(row.name, row.quota)
     return f"{amount_text(row.name, row.allocated)}/{of}"
+
+
+def group_cards(group: PodGroupState) -> str:
+    """`NVIDIA-H200 4`, the row with the most cards first: what `card.request` says, else what the
+    unfinished members ask for. Empty if they ask for none. Never a sum over models.
+
+    Of a group whose members wait with very many different requests only some are added up.
+    """
+    asked: Counter[tuple[str, ...]] = Counter()
+    if group.facts is not None and group.facts.request.cards:
+        for cards, number in group.facts.request.cards:
+            asked[cards] += number
+    else:
+        for (_, dimension), amount in group.holds.items():
+            if is_card(dimension):
+                asked[(dimension,)] += amount
+        for (cards, amount), members in islice(group.waiting.items(), _MOST_KINDS):
+            asked[cards] += amount * members
+    rows = sorted(asked.items(), key=lambda row: (-row[1], row[0]))
+    return _first([f"{_choice(cards)} {number}" for cards, number in rows])
+
+
+def _choice(cards: tuple[str, ...]) -> str:
+    named = "|".join(show(card) for card in cards[:_MOST_OF_CHOICE])
+    more = len(cards) - _MOST_OF_CHOICE
+    return f"{named}|+{more}" if more > 0 else named

@@ -9,13 +9,17 @@ from .selector import (
     HOST_NAME,
     NODE_NAME,
     LabelledNode,
+    PodToleration,
     Selector,
+    Tolerance,
     decode,
     encode,
     memory_asked_for,
     picked,
+    taints_of,
+    tolerates,
+    tolerations_of,
 )
-from .taints import PodToleration, Tolerance, taints_of, tolerates, tolerations_of
 
 __all__ = [
     "HOST_NAME",

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.install import documents, render_policies
+from builders.rendered import render_policies
+from cardquota.install import documents
 from cardquota.quota import CARD_NAME, GATE, IS_MANAGED, MANAGED, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.generate import COMPONENT

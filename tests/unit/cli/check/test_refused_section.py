@@ -12,7 +12,7 @@ from cardquota.cli.check.usage_sections import refused_section
 from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import outside_answer
+from cardquota.quota.answers import queue_answer
 from cardquota.settings import Settings
 
 from ..answering_api import Answer, answering
@@ -31,8 +31,9 @@ async def section(answer: Answer, folder: Path, settings: Settings) -> CheckSect
 
 
 def counted(writes: int) -> Answer:
-    steps = outside_answer(a_ledger(), limit=1, time="2026-01-01T00:00:00Z")
-    found = replace(to_its_end(steps), refused_writes=writes)
+    found = to_its_end(queue_answer(a_ledger(), "", limit=1, time="2026-01-01T00:00:00Z"))
+    assert found is not None
+    found = replace(found, refused_writes=writes)
     return 201, json.dumps({"status": to_builtins(found)})
 
 

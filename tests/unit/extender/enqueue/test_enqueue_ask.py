@@ -18,7 +18,7 @@ from cardquota.extender import (
     read_vote,
     vote_answer,
 )
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote
 
 GROUP = {"metadata": {"namespace": "team", "name": "train-uid"}}
 

@@ -24,7 +24,7 @@ from cardquota.extender import (
     LeaderVotes,
 )
 from cardquota.metrics import Metrics
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote
 from cardquota.settings import Enqueue
 
 NAME = "cardquota-webhook.cardquota-system.svc"

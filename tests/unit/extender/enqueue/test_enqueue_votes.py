@@ -9,7 +9,7 @@ from builders.cluster import a_ledger
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Verdict
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote
 from cardquota.quota.ledger.groups import QUOTA_CONDITION, PodGroupState
 
 NODES = a_node("a").with_cards(H200, 8), a_node("b").with_cards(H800, 8)

@@ -11,7 +11,7 @@ from cardquota.cluster.api import ApiError
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.quota import JOB_TASKS
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote
 
 from .test_enqueue_votes import FixedLeader
 

@@ -6,9 +6,9 @@ from cardquota.quota.answers import (
     MOST_AMOUNTS,
     card_amounts,
     choice_amounts,
-    holders,
     holders_in,
 )
+from cardquota.quota.answers.queue_answer import AT_A_TIME
 
 from .asked_cluster import a_cluster, asked, holding, of_deployment, waiting
 
@@ -64,7 +64,7 @@ def test_f1_what_a_group_has_reserved_and_not_used_is_held_by_it() -> None:
 def test_f1_groups_of_other_queues_are_not_looked_at() -> None:
     others = [
         a_group(f"g{n}").in_queue("other").of(2).reserving("other", {H200: 1})
-        for n in range(2 * holders.AT_A_TIME)
+        for n in range(2 * AT_A_TIME)
     ]
     own = a_group("gang").in_queue("queue").of(2).reserving("queue", {H200: 1})
     ledger = a_cluster(*others, own)
@@ -96,7 +96,7 @@ def test_f1_of_a_queue_that_nobody_uses_nobody_holds_anything() -> None:
 def test_f1_a_group_that_goes_while_others_are_looked_at_holds_nothing() -> None:
     groups = [
         a_group(f"g{n}").in_queue("queue").of(2).reserving("queue", {H200: 1})
-        for n in range(holders.AT_A_TIME + 1)
+        for n in range(AT_A_TIME + 1)
     ]
     ledger = a_cluster(*groups)
     steps = holders_in(ledger, "queue", 1)

@@ -37,16 +37,6 @@ def test_f3_in_the_order_of_release() -> None:
     assert [place_of(ledger, name) for name in names(ledger)] == [1, 2, 3, 4]
 
 
-def test_f3_each_is_told_for_want_of_what_with_the_words_of_its_event() -> None:
-    ledger = a_cluster(waiting("a", 2), waiting("b", 9, created="2026-01-02T11:00:00Z"), quota=1)
-    first, second = asked(ledger).waiters
-    assert (first.kind, first.namespace, first.pods) == ("Pod", "team", 1)
-    assert [(one.name, one.amount) for one in first.asks] == [(H200, 2)]
-    assert first.reason == v.Reason.INSUFFICIENT_CARD
-    assert first.message.startswith(f"Queue <queue> has insufficient <{H200}> quota: requested <2>")
-    assert second.since == "2026-01-02T11:00:00Z"
-
-
 def test_f3_a_pod_without_cards_waits_for_cpu() -> None:
     pod = a_pod("a").with_uid("a").in_queue("queue").with_cpu("8").gated().owned_by("Job")
     ledger = a_cluster()

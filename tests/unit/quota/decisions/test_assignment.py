@@ -96,22 +96,6 @@ def test_as_many_as_can_be_served_are(room: dict[str, int], kinds: list[MemberKi
     assert found == max(len(some) for some in chosen if can_be_served(room, some))
 
 
-def test_one_card_for_all_of_a_kind_goes_first() -> None:
-    both = MemberKind((A, B), 1, 3)
-    assert decided({A: 3, B: 3}, [both], everywhere) == [{A: 3}]
-    assert decided({A: 2, B: 3}, [both], everywhere) == [{B: 3}]
-    assert decided({A: 2, B: 2}, [both], everywhere) == [{A: 2, B: 1}]
-
-
-def test_of_which_nodes_have_enough_for_all() -> None:
-    def only_b(place: int, card: str, going: Counter[int]) -> bool:
-        return card == B and not going
-
-    kinds = [MemberKind((A, B), 1, 3), MemberKind((A, B), 1, 2)]
-    assert decided({A: 9, B: 9}, kinds, only_b) == [{B: 3}, {A: 2}]
-    assert decided({A: 9, B: 9}, kinds, nowhere) == [{A: 3}, {A: 2}]
-
-
 def test_e5_the_decided_limits_of_unequal_amounts() -> None:
     """Who has fewer cards goes first, and moves for nobody who asks for another amount."""
     unequal = [MemberKind((A, B), 2, 2), MemberKind((A, B), 3, 2)]

@@ -5,7 +5,7 @@ import pytest
 from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import TOLERATIONS
-from cardquota.quota.decisions import free_nodes, has_free
+from cardquota.quota.decisions import has_free, queue_room
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.selectors import PodToleration
 
@@ -70,6 +70,6 @@ def test_i5_beyond_the_bound_of_comparisons_nobody_looks(
     """Where nodes have very many different taints that are all to be compared."""
     ledger = a_ledger(QUEUE, *(tainted(f"n{n}", H800, f"team{n}") for n in range(10)), tolerating())
     assert free_of(ledger) == [False, False]
-    monkeypatch.setattr(free_nodes, "MOST_COMPARED", 9)
+    monkeypatch.setattr(queue_room, "MOST_COMPARED", 9)
     assert free_of(ledger) == [True, True]
     assert covers == []

@@ -30,11 +30,11 @@ from cardquota.quota import (
 )
 from cardquota.quota.decisions import (
     judge_create,
+    judge_gang,
     judge_release,
     queue_not_named,
     queue_on_its_way,
 )
-from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import (
     gate_messages,
@@ -74,16 +74,17 @@ def test_e2_gated_deny_pods_that_have_been_seen_are_on_their_way() -> None:
     assert create(ledger, a_request(cards=2)).shortfalls == (Shortfall(H200, 2, 4, 3),)
 
 
+def test_e2_who_is_on_the_way_with_a_choice_counts_with_the_first_that_is_left() -> None:
+    gated = a_request("gated", card=f"{H200}|{H800}").gated()
+    assert create(a_cluster(gated), a_request(cards=3)).shortfalls == (Shortfall(H200, 3, 4, 3),)
+    full = a_request("full", 3).on_node("h200-a")
+    other = create(a_cluster(gated, full), a_request(cards=2, card=H800))
+    assert other.shortfalls == (Shortfall(H800, 2, 3, 2),)
+
+
 def test_e2_waiting_gate_pods_do_not_count_at_create() -> None:
     ledger = a_cluster(a_request("gated", 3).gated().owned_by("Job"))
     assert create(ledger, a_request(cards=3)).fits
-
-
-def test_e2_gated_pods_do_not_count_at_release() -> None:
-    first, second = a_request("a", 2).gated(), a_request("b", 2).gated()
-    ledger = a_cluster(first, second)
-    assert release(ledger, first).fits
-    assert release(ledger, second).fits
 
 
 # --- E9, P7 -------------------------------------------------------------------------------------

@@ -84,39 +84,10 @@ def test_the_guess_is_added_to_a_text_that_goes_out() -> None:
     assert with_group_meant(ledger, record.facts, fits) is fits
 
 
-def test_p4_an_unknown_card_is_answered_with_the_nearest_that_a_node_has() -> None:
-    other = RESEARCH.with_quota({H800: 3})
-    for written, quota, meant in (
-        ("NVIDIA-H20O", RESEARCH, H200),
-        ("H200", RESEARCH, H200),
-        ("NVIDIA-H2OO", other, H200),
-        ("NVIDIA-H20", other, H200),
-        ("NVIDIA-H8OO", other, H800),
-        ("NVIDIA-H700", other, H800),
-    ):
-        verdict = judged(POD.naming(written), quota)
-        assert verdict.reason is Reason.INVALID_CARD
-        assert verdict.text.endswith(f"; did you mean <{meant}>?"), (written, verdict.text)
-
-
 def test_p4_a_card_counted_by_another_resource_name_is_not_meant() -> None:
     other = a_node("a").with_cards("AMD-H20P", 8, resource="amd.com/gpu")
     verdict = judged(POD.naming("AMD-H20O"), RESEARCH, other)
     assert "did you mean" not in verdict.text
-
-
-def test_q1_nobody_is_advised_to_use_a_card_that_no_node_has() -> None:
-    """The administrator's typing error in one queue must not become the tenant's."""
-    wrong = a_queue("research").with_quota({"NVIDIA-H20O": 3, H200: 1})
-    said = judged(POD.naming(H800), wrong).text
-    assert said.endswith(
-        f"(its cards: {H200}, NVIDIA-H20O (no node has it)); use one that nodes have, or ask the "
-        "queue's owner for a quota of this card"
-    )
-    only = a_queue("research").with_quota({"NVIDIA-H20O": 3})
-    assert judged(POD, only).text.endswith(
-        "(its cards: NVIDIA-H20O (no node has it)); ask the queue's owner for a quota of this card"
-    )
 
 
 def test_q1_a_card_of_another_queues_typing_error_is_answered_with_the_nearest() -> None:

@@ -1,7 +1,8 @@
 """What is odd in the rows of a quota that is written."""
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
-from cardquota.quota.decisions import Suggestions, doubts_about_rows, known_card_meant
+from cardquota.quota.decisions import doubts_about_rows, known_card_meant, suggestions
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import queue_write_messages as m
 
 from ...steps import steps_of
@@ -12,10 +13,15 @@ HELD = [
 ]
 
 
+def doubts(ledger: Ledger, queue: str, *quotas: dict[str, int]) -> tuple[str, ...]:
+    """`quotas`: the quota, and maybe the one before."""
+    return doubts_about_rows(ledger, queue, *quotas, meant=suggestions(ledger))
+
+
 def test_what_is_in_use_comes_first_then_cards_of_no_node_then_what_is_above_the_cluster() -> None:
     ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 6}), *HELD)
     after = {H800: 9, "H20O": 1, "NVIDIA-H20O": 1, H200: 2}
-    assert doubts_about_rows(ledger, "red", after, {H200: 6}) == (
+    assert doubts(ledger, "red", after, {H200: 6}) == (
         m.row_below_use(H200, 2, 4, 1),
         m.row_of_no_node("H20O"),
         m.row_of_no_node("NVIDIA-H20O", H200),
@@ -32,22 +38,22 @@ def test_q7_one_card_in_use_is_one() -> None:
 def test_q7_only_lower_rows_can_be_below_their_use() -> None:
     """A queue that is made again, under a name that pods still hold, lowers nothing."""
     ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 6}), *HELD)
-    assert doubts_about_rows(ledger, "red", {H200: 2}) == ()
-    assert doubts_about_rows(ledger, "red", {H200: 5}, {H200: 6}) == ()
-    assert doubts_about_rows(ledger, "red", {H200: 3}, {H200: 2}) == ()
-    assert doubts_about_rows(ledger, "red", {H200: 2}, {H200: 2}) == ()
-    assert doubts_about_rows(ledger, "blue", {}, {H200: 2}) == ()
+    assert doubts(ledger, "red", {H200: 2}) == ()
+    assert doubts(ledger, "red", {H200: 5}, {H200: 6}) == ()
+    assert doubts(ledger, "red", {H200: 3}, {H200: 2}) == ()
+    assert doubts(ledger, "red", {H200: 2}, {H200: 2}) == ()
+    assert doubts(ledger, "blue", {}, {H200: 2}) == ()
 
 
 def test_q7_a_row_that_is_taken_out_is_lowered_to_none() -> None:
     ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 1}), *HELD)
-    assert doubts_about_rows(ledger, "red", {}, {H200: 1}) == (m.row_below_use(H200, 0, 4, 1),)
+    assert doubts(ledger, "red", {}, {H200: 1}) == (m.row_below_use(H200, 0, 4, 1),)
 
 
 def test_p4_a_node_whose_device_plugin_is_down_has_its_cards() -> None:
     ledger = a_ledger(a_node("n").with_cards(H200, 8), a_node("n").with_cards(H200, 0))
     assert ledger.nodes.total(H200) == 0
-    assert doubts_about_rows(ledger, "red", {H200: 3}) == ()
+    assert doubts(ledger, "red", {H200: 3}) == ()
 
 
 def test_p4_known_is_what_nodes_had_and_what_pods_hold_by_a_quota() -> None:
@@ -64,12 +70,12 @@ def test_p4_known_is_what_nodes_had_and_what_pods_hold_by_a_quota() -> None:
 
 def test_five_are_told_and_the_others_counted() -> None:
     rows = {f"card-{n}": 1 for n in range(9)}
-    found = doubts_about_rows(a_ledger(*CARDS), "red", rows)
+    found = doubts(a_ledger(*CARDS), "red", rows)
     assert found[:5] == tuple(m.row_of_no_node(f"card-{n}") for n in range(5))
     assert found[5:] == (m.more_rows(4),)
     for number, more in ((5, ()), (6, (m.more_rows(1),))):
         rows = {f"card-{n}": 1 for n in range(number)}
-        assert doubts_about_rows(a_ledger(*CARDS), "red", rows)[5:] == more
+        assert doubts(a_ledger(*CARDS), "red", rows)[5:] == more
 
 
 def test_i5_a_thousand_rows_cost_little_beside_a_thousand_cards() -> None:
@@ -77,12 +83,12 @@ def test_i5_a_thousand_rows_cost_little_beside_a_thousand_cards() -> None:
     nodes = [a_node(f"n{n}").with_cards(f"NVIDIA-H{n}00-SXM", 8) for n in range(1_000)]
     ledger = a_ledger(*nodes)
     rows = {f"NVIDIA-H{n}0O-SXM": 900 for n in range(1_000)}
-    assert steps_of(lambda: doubts_about_rows(ledger, "red", rows)) < 200_000
+    assert steps_of(lambda: doubts(ledger, "red", rows)) < 200_000
 
 
 def test_i5_one_write_has_five_suggestions_in_all() -> None:
     """Whatever part of the quota they are about."""
-    meant = Suggestions(a_ledger(*CARDS))
+    meant = suggestions(a_ledger(*CARDS))
     assert [meant(f"NVIDIA-H20{letter}") for letter in "abc"] == [H200] * 3
     assert meant("AMD-MI300X") == ""
     rows = {f"NVIDIA-H20{letter}": 1 for letter in "de"}

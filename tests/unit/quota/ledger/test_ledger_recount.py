@@ -33,7 +33,7 @@ from cardquota.quota.decisions import QueueRoom, on_the_way
 from cardquota.quota.pods import PodRequest, read
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
-from cardquota.quota.reports import ledger_totals, report
+from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
 
 from ..any_cluster import (
@@ -60,6 +60,7 @@ from ..any_cluster import (
     shapes,
 )
 from ..brute_force import a_gang_is_on_the_way, on_their_way
+from ..events import ledger_totals
 from ..plain_rounds import PlainSharer, rounds, whole
 from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 

@@ -6,8 +6,7 @@ from builders import Body, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Verdict, to_its_end
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.groups import judge_group
+from cardquota.quota.decisions import judge_create, judge_group
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings

@@ -9,8 +9,10 @@ from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_
 from builders.pod import PodBody
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import compare, ledger_totals
+from cardquota.quota.reports import compare
 from cardquota.quota.reports.drift import drift
+
+from ..events import ledger_totals
 
 RED, BLUE = (a_queue(name).with_quota({H200: 9, H800: 9}) for name in ("red", "blue"))
 TEAM = a_namespace("team").with_default_queue("red")

@@ -20,17 +20,8 @@ SPARE = a_node("spare").with_cards(H800, 8)
 POOL = a_pod("p").in_queue("red").asking_for(1).on_nodes_labelled({"pool": "h800"})
 
 
-def on_node_named(node: str) -> PodBody:
-    """As the controller of a DaemonSet makes it."""
-    fields = [{"key": "metadata.name", "operator": "In", "values": [node]}]
-    required = {"nodeSelectorTerms": [{"matchFields": fields}]}
-    return POOL.with_spec(
-        nodeSelector={},
-        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}},
-    )
-
-
-NAMED = on_node_named("small")
+MADE = a_pod("p").in_queue("red").asking_for(1)
+NAMED = MADE.made_for("small")
 
 
 @pytest.mark.parametrize("pod", [POOL, NAMED, POOL.gated(), NAMED.gated()])
@@ -90,7 +81,7 @@ def test_p5_on_nodes_without_its_card_a_daemon_set_takes_no_quota_from_the_other
 ) -> None:
     """Whether it names the card or not: what can never run there holds nothing."""
     queue = QUEUE.with_quota({H800: 1})
-    waits = on_node_named("bare").naming(cards).with_uid("elsewhere").gated()
+    waits = MADE.made_for("bare").naming(cards).with_uid("elsewhere").gated()
     ledger = a_ledger(BIG, SMALL, a_node("bare"), queue, waits)
     assert totals(ledger, H800) == (1, 0, 0, 0)
     assert judge_create(ledger, NAMED.naming(cards).facts()).outcome is Outcome.FITS
@@ -117,7 +108,7 @@ def test_what_waits_for_a_node_with_its_card_is_requested(
 ) -> None:
     """Section 6: all that are not finished, gated ones included."""
     l4 = a_node("l4").with_cards("NVIDIA-L4", 8)
-    pod = on_node_named("bare").naming(cards).with_cpu("2").gated()
+    pod = MADE.made_for("bare").naming(cards).with_cpu("2").gated()
     ledger = a_ledger(BIG, SMALL, l4, a_node("bare"), QUEUE, pod)
     record = ledger.pods[pod.uid]
     assert dict(record.charge) == {**requested, "cpu": 2000}
@@ -131,14 +122,14 @@ def test_what_waits_for_a_node_with_its_card_is_requested(
 
 
 def test_what_a_pod_may_use_by_the_labels_of_cards_is_what_it_requests() -> None:
-    pod = on_node_named("bare").on_nodes_labelled({f"{GPU}.product": H800}).gated()
+    pod = MADE.made_for("bare").on_nodes_labelled({f"{GPU}.product": H800}).gated()
     ledger = a_ledger(BIG, SMALL, a_node("bare"), QUEUE, pod)
     assert dict(ledger.pods[pod.uid].charge) == {H800: 1}
 
 
 @pytest.mark.parametrize("cards", [None, H800])
 def test_cards_of_another_maker_on_the_named_node_are_none_for_a_pod(cards: str | None) -> None:
-    pod = on_node_named("amd").naming(cards).gated()
+    pod = MADE.made_for("amd").naming(cards).gated()
     other = a_node("amd").with_cards("Instinct-MI300X", 8, "amd.com/gpu")
     ledger = a_ledger(SMALL, other, QUEUE.with_quota({H800: 1}), pod)
     assert totals(ledger, H800) == (1, 0, 0, 0)
@@ -146,7 +137,7 @@ def test_cards_of_another_maker_on_the_named_node_are_none_for_a_pod(cards: str 
 
 
 def test_of_a_quota_without_such_cards_a_pod_requests_none_and_waits_all_the_same() -> None:
-    pod = on_node_named("bare").with_cpu("2").gated()
+    pod = MADE.made_for("bare").with_cpu("2").gated()
     ledger = a_ledger(BIG, a_node("bare"), QUEUE.with_quota({}), pod)
     record = ledger.pods[pod.uid]
     assert (dict(record.charge), record.charge_state) == ({"cpu": 2000}, ChargeState.GATED_GATE)

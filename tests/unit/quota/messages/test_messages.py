@@ -7,10 +7,11 @@ from pkgutil import walk_packages
 
 import pytest
 
-from builders import H200, H800
+from builders import H200, H800, a_ledger
 from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.over_quota import over_quota
+from cardquota.quota.accounts import Account
+from cardquota.quota.decisions import over_quota
 from cardquota.quota.messages import (
     gate_messages,
     queue_messages,
@@ -58,25 +59,6 @@ from cardquota.quota.messages import (
         (
             shortfall_messages.partly_fits("web", 1, 0, waits=False),
             "web: its pod does not fit the quota now, it is refused until there is room",
-        ),
-        (
-            shortfall_messages.partly_fits("web", 10, 0, waits=True),
-            "web: 0 of 10 pods fit the quota now, all wait at the gate",
-        ),
-        (
-            shortfall_messages.partly_fits("web", 10, 0, waits=False),
-            "web: 0 of 10 pods fit the quota now, all are refused until there is room",
-        ),
-        (
-            shortfall_messages.partly_audited("web", 10, 3),
-            "web, 7 of 10 pods: 3 fit the quota now",
-        ),
-        (
-            shortfall_messages.update_cannot_begin("web", 2),
-            (
-                "web: the update cannot begin, no quota is left for it: write maxSurge 0 and "
-                "maxUnavailable 2, or ask for more quota"
-            ),
         ),
     ],
 )
@@ -127,7 +109,8 @@ def test_i4_nobody_is_told_to_ask_for_none() -> None:
 def test_e5_of_cards_that_may_fit_later_nobody_is_told_to_ask_for_less() -> None:
     """The cpu never fits; of two alternatives one could."""
     shorts = [Shortfall(H800, 3, 3, 2), Shortfall(H200, 3, 4, 3), NINE_CORES]
-    verdict = over_quota("red", v.Reason.INSUFFICIENT_CARD, shorts, never=True)
+    reason = v.Reason.INSUFFICIENT_CARD
+    verdict = over_quota(a_ledger(), Account("red"), shorts, never=True, reason=reason)
     assert verdict.text.endswith("; ask for at most 8, or ask the queue's owner for a higher quota")
 
 
@@ -197,26 +180,6 @@ def test_whatever_users_name_things_a_message_is_short_and_printable(
     text = function(**dict.fromkeys(parameters, "x" * 10_000 + "\x1b\n"))
     assert text.isprintable()
     assert len(text) < 600
-
-
-def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
-    said = (
-        "cards of node <node-1> are not counted: one; two; "
-        "correct the node's labels or its device plugin"
-    )
-    assert report_messages.not_counted("node-1", ["one", "two"], others=False) == said
-    assert report_messages.not_counted("node-1", ["one", "two"], others=True) == f"some {said}"
-
-
-def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None:
-    text = report_messages.unadmitted("red", 2, [(H200, 3), (v.CPU, 1_500)])
-    assert text.startswith(
-        "Queue <red> is charged for 2 pods that never passed its gate; "
-        "together they hold NVIDIA-H200 3, cpu 1.5"
-    )
-    assert "delete what should not run" in text
-    assert "when their resource is in no vendor row" in text
-    assert len(text) < 1_000, "events hold 1,024 characters"
 
 
 def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:

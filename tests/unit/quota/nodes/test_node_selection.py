@@ -25,15 +25,6 @@ SMALL = a_node("small").with_cards(H800, 8).labelled("pool", "h800").labelled(HO
 STOCK = a_pod("p").in_queue("red").asking_for(1)
 
 
-def on_node_named(*names: str) -> PodBody:
-    """As the DaemonSet controller pins its pods."""
-    fields = [{"key": "metadata.name", "operator": "In", "values": list(names)}]
-    required = {"nodeSelectorTerms": [{"matchFields": fields}]}
-    return STOCK.with_spec(
-        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    )
-
-
 def cards_of(ledger: Ledger, pod: PodBody) -> tuple[str, ...]:
     return ledger.request_of(pod.facts(), "red").cards
 
@@ -48,8 +39,8 @@ def cards_of(ledger: Ledger, pod: PodBody) -> tuple[str, ...]:
         STOCK.requiring([("pool", "In", ["h800"]), (PRODUCT, "Exists", [])]),
         STOCK.requiring([("pool", "In", ["none"])], [(HOST_NAME, "In", ["small", "other"])]),
         STOCK.on_nodes_labelled({"pool": "h800", PRODUCT: H800}),
-        on_node_named("small"),
-        on_node_named("gone", "small"),
+        STOCK.made_for("small"),
+        STOCK.made_for("gone", "small"),
     ],
 )
 def test_p3_a_pod_that_is_pinned_to_nodes_is_charged_what_those_have(pinned: PodBody) -> None:
@@ -58,7 +49,7 @@ def test_p3_a_pod_that_is_pinned_to_nodes_is_charged_what_those_have(pinned: Pod
 
 @pytest.mark.parametrize(
     "pinned",
-    [on_node_named("new"), on_node_named("cpu"), STOCK.on_nodes_labelled({HOST_NAME: "new"})],
+    [STOCK.made_for("new"), STOCK.made_for("cpu"), STOCK.on_nodes_labelled({HOST_NAME: "new"})],
 )
 def test_p3_a_pod_that_names_nodes_without_cards_gets_none_of_others(pinned: PodBody) -> None:
     """It would hold quota of a card that it can never run on."""
@@ -79,11 +70,11 @@ def test_d8_a_node_whose_device_plugin_restarts_still_has_its_card() -> None:
     for pinned in (
         STOCK.on_nodes_labelled({"pool": "h800"}),
         STOCK.on_nodes_labelled({"pool": "h800", PRODUCT: H800}),
-        on_node_named("small"),
+        STOCK.made_for("small"),
     ):
         assert cards_of(ledger, pinned) == (H800,)
     ledger.node_gone("small")
-    assert cards_of(ledger, on_node_named("small")) == ()
+    assert cards_of(ledger, STOCK.made_for("small")) == ()
 
 
 # --- who has to be read anew ------------------------------------------------------------------
@@ -124,19 +115,6 @@ _EXPRESSIONS = st.tuples(
 _SELECTORS = st.lists(st.lists(_EXPRESSIONS, max_size=2), min_size=1, max_size=2)
 
 
-def selecting(terms: list[list[tuple[str, str, list[str]]]]) -> PodBody:
-    found = []
-    for term in terms:
-        entries = [{"key": k, "operator": o, "values": v} for k, o, v in term]
-        fields = [e for e in entries if e["key"] == "metadata.name"]
-        labels = [e for e in entries if e["key"] != "metadata.name"]
-        found.append({"matchFields": fields, "matchExpressions": labels})
-    required = {"nodeSelectorTerms": found}
-    return STOCK.with_spec(
-        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    )
-
-
 def node_of(name: str, card: str, labels: dict[str, str]) -> NodeBody:
     node = a_node(name).with_cards(card, 8) if card else a_node(name).with_uid("bare")
     for key, value in labels.items():
@@ -156,7 +134,7 @@ def asked_one_by_one(pod: PodBody, nodes: dict[str, NodeBody]) -> Iterator[str]:
 def test_standing_answers_are_those_of_asking_every_node(
     nodes: list[tuple[str, str, dict[str, str]]], terms: list[list[tuple[str, str, list[str]]]]
 ) -> None:
-    standing, pod, there = a_cache(), selecting(terms), dict[str, NodeBody]()
+    standing, pod, there = a_cache(), STOCK.requiring(*terms), dict[str, NodeBody]()
     standing.register_pod(pod.facts())
     before: set[str] = set()
     for name, card, labels in nodes:
@@ -205,7 +183,7 @@ def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
 
 def test_p8_who_names_single_nodes_is_answered_from_those() -> None:
     few, many = (a_cache(*map(zoned, range(size))) for size in (20, 2_000))
-    named = on_node_named("n7").facts().selector
+    named = STOCK.made_for("n7").facts().selector
     assert few.named_by(named)
     costs = [steps_of(partial(cache.picked, named)) for cache in (few, many)]
     assert costs[0] == costs[1]
@@ -215,8 +193,8 @@ def test_p8_an_event_about_a_node_asks_nobody_who_names_others() -> None:
     """As the pods of DaemonSets do; one that names very many is asked again all the same."""
     cache = a_cache(*map(zoned, range(400)))
     for i in range(400):
-        cache.register_pod(on_node_named(f"n{i}").with_uid(f"p{i}").facts())
-    cache.register_pod(on_node_named(*(f"n{i}" for i in range(100, 200))).with_uid("many").facts())
+        cache.register_pod(STOCK.made_for(f"n{i}").with_uid(f"p{i}").facts())
+    cache.register_pod(STOCK.made_for(*(f"n{i}" for i in range(100, 200))).with_uid("many").facts())
     cache.see(zoned(7).without_allocatable().labelled("driver", "2").facts())
     assert told(cache) == []
     for i in range(100, 200):

@@ -12,7 +12,6 @@ from builders import (
     Body,
     a_group,
     a_ledger,
-    a_node,
     a_pod,
     a_queue,
     see,
@@ -73,14 +72,6 @@ def test_what_is_off_line_is_told_by_the_queues_policy_or_by_who_made_the_pods(
     assert (found.cards[0].allocated, found.cards[0].offline) == (3, offline)
 
 
-def test_q8_a_row_taken_out_of_the_quota_stays_while_it_is_in_use() -> None:
-    found = of(*CARDS, QUEUE, pod("other", 1, H800))
-    assert [(row.name, row.quota, row.requested) for row in found.cards] == [
-        (H200, 3, 0),
-        (H800, 0, 1),
-    ]
-
-
 def test_p4_the_resource_name_of_a_card_is_kept_over_a_restart() -> None:
     kept = QUEUE.having_reported(H200, 3, GPU)
     assert of(kept).cards[0].resource == GPU
@@ -104,16 +95,6 @@ def test_guarantee_and_deserved_of_cpu_and_memory_are_what_the_spec_says() -> No
         ("2", "2500m"),
         ("2Gi", None),
     ]
-
-
-def test_q3_what_is_oversold_is_told_and_lowers_what_is_deserved() -> None:
-    found = of(
-        a_node("a").with_cards(H200, 6),
-        a_queue("red").with_quota({H200: 4, H800: 0}),
-        a_queue("blue").with_quota({H200: 8}),
-    )
-    assert found.oversold == ((H200, 12, 6),)
-    assert [row.deserved for row in found.cards] == [3, 0]
 
 
 def test_q7_what_is_over_its_quota_is_told() -> None:

@@ -20,15 +20,7 @@ NODES: Mapping[str, Mapping[str, str]] = {
 
 
 def selector(*terms: list[tuple[str, str, list[str]]]) -> Selector:
-    found = []
-    for term in terms:
-        entries = [{"key": k, "operator": o, "values": v} for k, o, v in term]
-        fields = [entry for entry in entries if entry["key"] == NODE_NAME]
-        found.append(
-            {"matchFields": fields, "matchExpressions": [e for e in entries if e not in fields]}
-        )
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": found}}
-    return Selector.of(a_pod().with_spec(affinity={"nodeAffinity": required}).wire().spec)
+    return Selector.of(a_pod().requiring(*terms).wire().spec)
 
 
 @pytest.mark.parametrize(

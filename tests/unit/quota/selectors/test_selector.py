@@ -60,11 +60,9 @@ def test_p5_what_is_asked_for_already_is_not_added_again() -> None:
 
 
 def test_p5_an_empty_term_stays_empty_and_a_term_of_fields_is_narrowed() -> None:
-    fields = {"key": "metadata.name", "operator": "In", "values": ["a"]}
-    required = {"nodeSelectorTerms": [{}, {"matchFields": [fields]}]}
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    empty, narrowed = of(a_pod().with_spec(affinity=affinity)).narrowed([CARD_H200])
-    assert empty == Term()
+    pod = a_pod().requiring([], [("metadata.name", "In", ["a"])])
+    empty, narrowed = of(pod).narrowed([CARD_H200])
+    assert empty == Term(match_expressions=())
     assert narrowed.match_expressions == (in_(PRODUCT, H200),)
     assert narrowed.match_fields
 

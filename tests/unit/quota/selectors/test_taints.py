@@ -4,7 +4,7 @@ import pytest
 
 from cardquota.quota import SizedCache
 from cardquota.quota.objects import Taint, Toleration
-from cardquota.quota.selectors import taints, taints_of, tolerates, tolerations_of
+from cardquota.quota.selectors import selector, taints_of, tolerates, tolerations_of
 
 GPU = Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule")
 ENDS = Taint(key="nvidia.com/gpu", value="present", effect="NoExecute")
@@ -77,7 +77,7 @@ def test_none_at_all_are_kept_once_like_any_others(monkeypatch: pytest.MonkeyPat
     """As most nodes and pods have them: told each time, they would push out what others need."""
     for name, make in (("TAINTS_KEPT", taints_of), ("TOLERATIONS_KEPT", tolerations_of)):
         cache = SizedCache[object, object](2_000)
-        monkeypatch.setattr(taints, name, cache)
+        monkeypatch.setattr(selector, name, cache)
         cache.put("of another", "value", 0)
         for _ in range(100):
             make(())

@@ -7,15 +7,15 @@ import pytest
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import GANG_KINDS, Outcome, Verdict
-from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.decisions import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
 from unit.steps import steps_of
 
-from ...brute_force import can_be_served
-from ...releasing import release
+from ..brute_force import can_be_served
+from ..releasing import release
 
 EITHER = f"{H200}|{H800}"
 POOL = "example.com/pool"

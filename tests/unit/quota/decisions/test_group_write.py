@@ -8,7 +8,7 @@ from builders import CARDS, GPU, H200, H800, a_group, a_ledger, a_node, a_pod, a
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota import Outcome, Reason, Verdict
-from cardquota.quota.decisions.groups import judge_group_write
+from cardquota.quota.decisions import judge_group_write
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import group_messages
 
@@ -262,27 +262,6 @@ def test_what_the_warnings_say_happens() -> None:
     assert (red.row(H200).charged, blue.row(H200).charged) == (2, 0)
     state = ledger.groups["team/gang"]
     assert (state.started, state.missing, state.let_through) == (False, 3, 2)
-
-
-def test_e5_by_the_pods_that_wait_for_it_a_group_is_told_that_it_never_starts() -> None:
-    """When it is written, or its queue or minimum is: not with each write of something else. A
-    request of its own is judged instead, and refused.
-    """
-    plain = GANG.requesting(None).of(4)
-    pods = [
-        a_pod(f"m{n}").in_group("gang").naming(H200).asking_for(1).gated().with_uid(f"m{n}")
-        for n in range(4)
-    ]
-    never = (group_messages.gang_never_starts("team/gang", "red", 4, 3),)
-    assert write(plain, None, RED, *pods).warnings == never
-    assert write(plain, plain.of(3), RED, *pods).warnings == never
-    assert write(plain, plain.in_queue("blue"), RED, BLUE, *pods).warnings == never
-    assert write(plain.needing({"cpu": "1"}), plain, RED, *pods).warnings == ()
-    assert write(plain.of(3), plain, RED, *pods).warnings == ()
-    assert write(plain, None, RED).warnings == ()
-    assert write(plain.in_queue(None), None, RED, *pods).warnings == ()
-    assert write(plain.requesting({H200: 3}), None, RED, *pods).warnings == ()
-    assert write(plain.requesting({H200: 4}), None, RED, *pods).outcome is Outcome.NEVER
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.quota import GANG_KINDS, Reason
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.groups import JobVerdict
 
 from .written_jobs import PLAIN, RED, a_job, a_template, a_world, write, write_in
 
@@ -41,8 +40,8 @@ EITHER = f"{H200}|{H800}"
 )
 def test_what_can_never_be_right_is_refused(job: VolcanoJobBody, says: str) -> None:
     verdict = write(job)
-    assert says in verdict.refusal
-    assert verdict.refusal.startswith("Job <team/train> can never run: ")
+    assert says in verdict.text
+    assert verdict.text.startswith("Job <team/train> can never run: ")
     assert verdict.reason in (Reason.INVALID_CARD, Reason.INSUFFICIENT_CARD, Reason.NODE_NAMED)
 
 
@@ -52,7 +51,7 @@ def test_devices_that_are_claimed_are_refused_where_that_is_enforced() -> None:
         a_namespace("team").labelled(v.NAMESPACE_MODE, "enforced"),
     )
     assert write(job, RED, enforced).reason is Reason.DEVICE_CLAIMED
-    assert write(job) == JobVerdict()
+    assert not any((write(job).text, write(job).warnings))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_devices_that_are_claimed_are_refused_where_that_is_enforced() -> None:
     ],
 )
 def test_what_may_run_is_admitted(job: VolcanoJobBody) -> None:
-    assert not write(job).refusal
+    assert not write(job).text
 
 
 @pytest.mark.parametrize(
@@ -93,9 +92,9 @@ def test_a_minimum_that_is_more_than_the_quota_is_refused(
 ) -> None:
     verdict = write(job)
     assert verdict.reason is Reason.INSUFFICIENT_CARD
-    assert f"its minimum of {pods} pods, which start together: Queue <red> has" in verdict.refusal
-    assert f"requested <{asks}>, total would be <{asks}>, but capability is <3>" in verdict.refusal
-    assert "let fewer pods start together" in verdict.refusal
+    assert f"its minimum of {pods} pods, which start together: Queue <red> has" in verdict.text
+    assert f"requested <{asks}>, total would be <{asks}>, but capability is <3>" in verdict.text
+    assert "let fewer pods start together" in verdict.text
 
 
 @pytest.mark.parametrize(
@@ -103,43 +102,43 @@ def test_a_minimum_that_is_more_than_the_quota_is_refused(
     [(5, False), (6, True)],
 )
 def test_a_choice_of_cards_is_judged_by_sums(pods: int, *, refused: bool) -> None:
-    assert bool(write(a_job(pods, a_template(card=EITHER)), BOTH).refusal) is refused
+    assert bool(write(a_job(pods, a_template(card=EITHER)), BOTH).text) is refused
     some = a_job(9, a_template(card=EITHER), 0).of(pods)
-    assert bool(write(some, BOTH).refusal) is refused
+    assert bool(write(some, BOTH).text) is refused
     # H200 alone has room for three, whatever the others get.
     mixed = a_job(3).with_task("any", pods - 3, a_template(card=EITHER))
-    assert bool(write(mixed, BOTH).refusal) is refused
+    assert bool(write(mixed, BOTH).text) is refused
 
 
 def test_who_competes_for_a_card_is_counted_and_nobody_else() -> None:
     job = a_job(4).with_task("other", 2, a_template(card=H800)).with_task("head", 1, PLAIN)
     job = job.with_task("later", 1, a_template(2), 0).of(7)
-    said = write(job, BOTH).refusal
+    said = write(job, BOTH).text
     assert f"<{H200}> quota: requested <4>" in said
     assert H800 not in said
 
 
 def test_amounts_that_cards_cannot_serve_are_counted() -> None:
     """Two of three cards are of use to pods that ask for two, and one H800."""
-    assert not write(a_job(2, a_template(2, EITHER)), BOTH).refusal
-    assert write(a_job(3, a_template(2, EITHER)), BOTH).refusal
+    assert not write(a_job(2, a_template(2, EITHER)), BOTH).text
+    assert write(a_job(3, a_template(2, EITHER)), BOTH).text
     odd = a_queue("red").with_quota({H200: 3, H800: 3})
-    said = write(a_job(3, a_template(2, EITHER)), odd).refusal
+    said = write(a_job(3, a_template(2, EITHER)), odd).text
     assert "requested <6>" in said
 
 
 def test_of_pods_that_volcano_may_choose_those_elsewhere_count() -> None:
     """Four of a card with three: one of the other task may start instead."""
     job = a_job(4, least=0).with_task("ps", 1, PLAIN, 0)
-    assert not write(job.of(4)).refusal
-    assert write(job.of(5)).refusal
+    assert not write(job.of(4)).text
+    assert write(job.of(5)).text
 
 
 def test_unequal_amounts_that_nearly_fit_are_no_reason() -> None:
     """Which pods start is Volcano's choice: refused is what no choice makes right."""
     job = a_job(2, a_template(2, EITHER), 0).with_task("one", 4, a_template(1, EITHER), 0)
-    assert not write(job.of(4), BOTH).refusal
-    assert write(job.of(6), BOTH).refusal
+    assert not write(job.of(4), BOTH).text
+    assert write(job.of(6), BOTH).text
 
 
 @pytest.mark.parametrize(
@@ -150,20 +149,20 @@ def test_unequal_amounts_that_nearly_fit_are_no_reason() -> None:
     ],
 )
 def test_cpu_and_memory_count_too(template: PodBody, reason: Reason) -> None:
-    assert not write(a_job(2, template), LIMITED).refusal
-    assert not write(a_job(9, template, 0).of(2), LIMITED).refusal
+    assert not write(a_job(2, template), LIMITED).text
+    assert not write(a_job(9, template, 0).of(2), LIMITED).text
     assert write(a_job(3, template), LIMITED).reason is reason
     assert write(a_job(9, template, 0).of(3), LIMITED).reason is reason
-    assert not write(a_job(9, template)).refusal
+    assert not write(a_job(9, template)).text
 
 
 def test_a_minimum_that_asks_for_too_many_different_things_is_refused() -> None:
     job = a_job(0)
     for n in range(GANG_KINDS.most + 1):
         job = job.with_task(f"t{n}", 1, a_pod().with_cpu(f"{n + 1}m"))
-    said = write(job).refusal
+    said = write(job).text
     assert f"asks for more than <{GANG_KINDS.most}> different things" in said
-    assert not write(job.of(1)).refusal
+    assert not write(job.of(1)).text
 
 
 @pytest.mark.parametrize(
@@ -182,19 +181,19 @@ def test_what_an_administrator_can_change_is_no_reason(
 ) -> None:
     both = job.with_task("more", 2, a_template(card=H800))
     for one in (job, both, both.requesting({H200: 2})):
-        assert write(one, queue) == JobVerdict()
+        assert not write(one, queue).text
 
 
 def test_the_rest_is_judged_where_one_task_waits_for_the_administrator() -> None:
     job = a_job(1, a_template(card=H800)).with_task("more", 4, a_template())
     assert write(job).reason is Reason.INSUFFICIENT_CARD
-    assert not write(job.with_task("more", 3, a_template())).refusal
+    assert not write(job.with_task("more", 3, a_template())).text
 
 
 def test_cards_of_two_resource_names_in_the_request() -> None:
     mig = a_node("mig").offering(4, "nvidia.com/mig-1g.18gb").showing(H200)
     ledger = a_world(RED, mig)
-    said = write_in(ledger, a_job().requesting({H200: 1, H200_MIG: 1})).refusal
+    said = write_in(ledger, a_job().requesting({H200: 1, H200_MIG: 1})).text
     assert "mixed resource types" in said
 
 

@@ -3,8 +3,8 @@
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
-from cardquota.quota import to_its_end
-from cardquota.quota.decisions.groups import JobVerdict, judge_job
+from cardquota.quota import Verdict, to_its_end
+from cardquota.quota.decisions import judge_job
 from cardquota.quota.ledger import Ledger
 
 RED = a_queue("red").with_quota({H200: 3})
@@ -30,10 +30,10 @@ def a_world(*things: Body, **settings: bool) -> Ledger:
     return a_ledger(*CARDS, *(things or (RED,)), **settings)
 
 
-def write(job: VolcanoJobBody, *things: Body, **settings: bool) -> JobVerdict:
+def write(job: VolcanoJobBody, *things: Body, **settings: bool) -> Verdict:
     """The verdict where these things are; a queue `red` with three cards if none are named."""
     return write_in(a_world(*things, **settings), job)
 
 
-def write_in(ledger: Ledger, job: VolcanoJobBody) -> JobVerdict:
+def write_in(ledger: Ledger, job: VolcanoJobBody) -> Verdict:
     return to_its_end(judge_job(ledger, job.written(), namespace="team"))

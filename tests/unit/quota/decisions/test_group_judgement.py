@@ -22,10 +22,10 @@ from builders import (
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota import Reason
-from cardquota.quota.decisions.groups import judge_group
+from cardquota.quota.decisions import judge_group
 from cardquota.quota.ledger import Ledger
 
-from ...brute_force import can_be_served
+from ..brute_force import can_be_served
 
 SLICE = "NVIDIA-H200/mig-1g.18gb-mixed"
 MIG_NODE = a_node("mig-a").showing(H200).with_slices("1g.18gb", 7)

@@ -4,17 +4,21 @@ Until a group is enqueued, Volcano creates no pods for it. So this decides wheth
 would only wait. It lets nothing through: each pod has its gate. Pure questions to the ledger.
 """
 
+from collections import Counter
 from enum import IntEnum
 from typing import NamedTuple
 
-from ...accounts.account import Account
-from ...amounts import Amount
-from ...ledger.groups.group_facts import GroupFacts, made_for_pods
-from ...ledger.groups.group_request import AskedCards, GroupRequest
-from ...ledger.groups.pod_group_state import PodGroupState, Stage
-from ...ledger.ledger_reader import LedgerReader
-from ...pods.pod_request import models_in
-from ...vocabulary import Mode
+from ..accounts.account import Account
+from ..amounts import Amount
+from ..ledger.groups.group_facts import GroupFacts, made_for_pods
+from ..ledger.groups.group_request import AskedCards, GroupRequest
+from ..ledger.groups.pod_group_state import PodGroupState, Stage
+from ..ledger.ledger_reader import LedgerReader
+from ..objects.workload import WrittenVolcanoJob
+from ..pods.pod_request import models_in
+from ..steps import Steps
+from ..vocabulary import Mode
+from .volcano_job import read_job, starting
 
 
 class Vote(IntEnum):
@@ -54,6 +58,33 @@ def enqueue_request(ledger: LedgerReader, facts: GroupFacts) -> EnqueueRequest |
         return None
     rows = (AskedCards(cards, counted[0][1]),)
     return EnqueueRequest(GroupRequest(rows, request.cpu_memory), exact=len(cards) == 1)
+
+
+def request_of_job(
+    ledger: LedgerReader, job: WrittenVolcanoJob, facts: GroupFacts, found: EnqueueRequest
+) -> Steps[EnqueueRequest | None]:
+    """What its group is to be enqueued with: the cards that its pods would be charged. None: they
+    ask for none. Not exact, so that nothing is reserved, where Volcano may choose which pods start,
+    or where a task cannot be read.
+
+    `found`: what the group says by itself. Raises ValueError for a template that cannot be read.
+    """
+    pods = yield from read_job(ledger, job, facts.namespace)
+    start, account = starting(pods), ledger.account(facts.queue)
+    asked, wrong = Counter[tuple[str, ...]](), False
+    for task, sure in zip(pods.tasks, start.sure, strict=True):
+        reading = ledger.reading_of(task.facts, account)
+        request = reading.request
+        wrong = wrong or reading.invalid_request is not None or reading.lacks_node
+        if sure and request.amount and request.cards:
+            asked[request.cards] += sure * request.amount
+        yield
+    if wrong or start.more:
+        return found._replace(exact=False)
+    if not asked:
+        return None
+    rows = tuple(AskedCards(cards, number) for cards, number in asked.items())
+    return EnqueueRequest(found.request._replace(cards=rows, resources=()), exact=True)
 
 
 def vote_without_judgement(ledger: LedgerReader, group: PodGroupState) -> Vote | None:

@@ -5,7 +5,7 @@ import pytest
 from builders import H200, H800, R4090, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.decisions.groups import (
+from cardquota.quota.decisions import (
     EnqueueRequest,
     Vote,
     enqueue_request,
@@ -14,7 +14,7 @@ from cardquota.quota.decisions.groups import (
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import AskedCards, PodGroupState, Stage
 
-from ...releasing import QUEUE, a_cluster, waiting
+from ..releasing import QUEUE, a_cluster, waiting
 
 GROUP = a_group("train").in_queue("red").of(2)
 KEY = "team/train"

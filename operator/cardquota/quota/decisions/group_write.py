@@ -12,17 +12,17 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from ...amounts import Amount, QuantityError, whole
-from ...ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem, queue_said
-from ...ledger.groups.group_request import GroupRequest, group_request
-from ...ledger.ledger_reader import LedgerReader
-from ...limits import RESOURCES
-from ...messages import group_messages, request_messages
-from ...objects.meta import ResourceList
-from ...objects.pod_group import WrittenPodGroup
-from ...verdict import Outcome, Verdict
-from ...vocabulary import Reason
-from .gang_minimum import fault_of_members
+from ..amounts import Amount, QuantityError, whole
+from ..ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem, queue_said
+from ..ledger.groups.group_request import GroupRequest, group_request
+from ..ledger.ledger_reader import LedgerReader
+from ..limits import RESOURCES
+from ..messages import group_messages, request_messages
+from ..objects.meta import ResourceList
+from ..objects.pod_group import WrittenPodGroup
+from ..verdict import Outcome, Verdict
+from ..vocabulary import Reason
+from .gang_judgement import fault_of_members
 from .group_judgement import judge_group
 
 _FITS: Final = Verdict(Outcome.FITS)
@@ -48,25 +48,26 @@ def judge_group_write(
     if before is not None and _says(group) == _says(before):
         return _FITS
     facts = group_facts(group)
-    facts.queue = queue_said(group.metadata.name, group.spec.queue or default_queue)
-    owned = _is_owned(group) if by_controller is None else by_controller
-    problem = "" if owned else _minimum_problem(group, before)
+    facts.queue = _queue_of(group, default_queue)
+    if by_controller is None:
+        by_controller = any(owner.controller for owner in group.metadata.owner_references or ())
+    problem = "" if by_controller else _minimum_problem(group, before)
     if problem:
         text = group_messages.group_refused(facts.key, problem)
         return Verdict(Outcome.NEVER, facts.queue, text=text)
     too_much = ledger.kept_groups.too_much(facts.key, facts.namespace, facts.kept_size)
     if before is None and too_much is not None:
         text = request_messages.too_much_kept(*too_much, of="the group")
-        outcome = Outcome.WAITS if owned else Outcome.NEVER
+        outcome = Outcome.WAITS if by_controller else Outcome.NEVER
         text = group_messages.group_refused(facts.key, text)
         return Verdict(outcome, facts.queue, Reason.TOO_MUCH_KEPT, text)
-    enters = before is None or facts.queue != _queue_before(before, default_queue)
+    enters = before is None or facts.queue != _queue_of(before, default_queue)
     request = _to_judge(ledger, group, before, facts, enters=enters)
     verdict = judge_group(ledger, replace(facts, request=request), enters=enters)
     if not verdict.fits:
         said = verdict.reason in _REFUSED_TO_CONTROLLERS and _asks(group)[0] is not None
         # Who applies a group before its queue (Helm does) is told; it waits (E5).
-        bearable = (owned and not said) or verdict.reason is Reason.QUEUE_NOT_FOUND
+        bearable = (by_controller and not said) or verdict.reason is Reason.QUEUE_NOT_FOUND
         return verdict._replace(outcome=Outcome.WAITS) if bearable else verdict
     warnings = verdict.warnings
     asks_anew = before is None or _asks(group) != _asks(before)
@@ -74,7 +75,9 @@ def judge_group_write(
         warnings += _disagreement(ledger, facts.request, group.spec.min_resources)
     if asks_anew or enters:
         warnings += _resources_never_fit(ledger, facts, group.spec.min_resources)
-    minimum_changed = before is not None and _minimum(group) != _minimum(before)
+    minimum_changed = before is not None and (group.spec.min_member or 0) != (
+        before.spec.min_member or 0
+    )
     if enters or minimum_changed:
         warnings += _members_never_start(ledger, facts)
     named = facts.priority_class
@@ -87,12 +90,8 @@ def judge_group_write(
     return verdict._replace(warnings=warnings)
 
 
-def _minimum(group: WrittenPodGroup) -> int:
-    return group.spec.min_member or 0
-
-
-def _queue_before(before: WrittenPodGroup, default_queue: str) -> str:
-    return queue_said(before.metadata.name, before.spec.queue or default_queue)
+def _queue_of(group: WrittenPodGroup, default_queue: str) -> str:
+    return queue_said(group.metadata.name, group.spec.queue or default_queue)
 
 
 def _says(group: WrittenPodGroup) -> tuple[object, ...]:
@@ -105,10 +104,6 @@ def _says(group: WrittenPodGroup) -> tuple[object, ...]:
 def _asks(group: WrittenPodGroup) -> tuple[str | None, ResourceList | None]:
     notes = group.metadata.annotations
     return notes.request if notes is not None else None, group.spec.min_resources
-
-
-def _is_owned(group: WrittenPodGroup) -> bool:
-    return any(owner.controller for owner in group.metadata.owner_references or ())
 
 
 def _minimum_problem(group: WrittenPodGroup, before: WrittenPodGroup | None) -> str:

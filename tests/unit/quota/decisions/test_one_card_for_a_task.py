@@ -11,10 +11,10 @@ from builders import H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, 
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GANG_KINDS
-from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.decisions import judge_gang
 from cardquota.quota.ledger import Ledger
 
-from ...brute_force import can_be_served
+from ..brute_force import can_be_served
 
 EITHER = f"{H200}|{H800}"
 
@@ -72,14 +72,6 @@ def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pod
     must = member("d0", H800, "d")
     found = start({H200: 3, H800: 3}, *nodes(h200=8, h800=8), *small, *large, plain, must)
     assert found == [H800] + [H200] * 3 + [H800]
-
-
-def test_where_not_all_can_have_one_each_they_get_what_comes_first() -> None:
-    small = [member(f"a{n}", EITHER, "a") for n in range(2)]
-    large = [member(f"b{n}", EITHER, "b") for n in range(3)]
-    quota = {H200: 4, H800: 1}
-    found = start(quota, *nodes(h200=8, h800=8), *small, *large)
-    assert found == [H200] * 4 + [H800]
 
 
 def test_who_picks_nodes_gets_a_card_that_they_have() -> None:
