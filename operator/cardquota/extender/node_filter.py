@@ -65,7 +65,7 @@ def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:
     if not memory_of(facts.devices):
         return ""
     # Without a decision of ours no row allows it. Where nothing is enforced, none is needed.
-    undecided = ledger.memory_by_row and facts.stamp is None
+    undecided = ledger.settings.memory_by_row and facts.stamp is None
     if undecided and ledger.mode_in(facts.namespace) is Mode.ENFORCE:
         return m.NO_MEMORY_ROW
     others = any(name != GPU_MEMORY and ledger.counts(name) for name, _ in facts.devices)

@@ -8,9 +8,10 @@ import time
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
+from builders.queue_order import queue_order
 from cardquota.quota import Stamp, is_card
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Refusal, Starvation, queue_order
+from cardquota.quota.release import Refusal, Starvation
 from cardquota.quota.release.cycle import openings
 
 from ..figure import Report, median

@@ -10,10 +10,11 @@ from builders.namespace import NamespaceBody
 from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from builders.queue_order import queue_order
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState, PodRecord, UpdatePart
-from cardquota.quota.release import Refusal, queue_order
+from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals, totals_of
 from cardquota.quota.reports.drift import drift
@@ -144,13 +145,10 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
             a.name: (dict(a.quota), a.facts, sorted(a.unstamped)) for a in ledger.accounts()
         },
         "waiting": {a.name: sorted(a.pending.uids()) for a in ledger.accounts()},
-        "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
+        "quotas": {card: ledger.quotas.of(card) for card in CARDS if ledger.in_any_quota(card)},
         "live": live(ledger),
         "made": made(ledger),
-        "borrowing": {
-            a.name: (a.borrowed(), a.name in ledger.borrowing, len(a.pending.borrowers))
-            for a in ledger.accounts()
-        },
+        "borrowing": {a.name: (a.borrowed(), len(a.pending.borrowers)) for a in ledger.accounts()},
         "nodes": ledger.nodes.totals(),
         "namespaces": ledger.namespaces,
     }

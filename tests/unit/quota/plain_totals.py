@@ -53,6 +53,7 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     """
     noted, account.pending = account.pending, PendingQueue(account.name)
     keys = {record: record.class_key for record in ledger.pods.values()}
+    waiting_in = {group: dict(group.queues) for group in ledger.groups.values()}
     for uid in noted.uids():
         record = ledger.pods[uid]
         if record.refused:
@@ -65,8 +66,8 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     found = next_opening(ledger, account.name)
     for record, key in keys.items():
         record.class_key = key
-    for group in ledger.groups.values():
-        group.queues.pop(account.pending, None)
+    for group, queues in waiting_in.items():
+        group.queues = queues
     account.pending = noted
     return found
 

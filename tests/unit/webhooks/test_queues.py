@@ -7,7 +7,7 @@ from builders.queue import QueueBody
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import doubts_about_rows, suggestions
-from cardquota.quota.ledger import ledger_state
+from cardquota.quota.ledger import ledger_reader
 from cardquota.quota.messages import queue_write_messages
 
 from ..steps import steps_of
@@ -90,8 +90,8 @@ async def test_q8_a_queue_is_in_use_also_by_those_of_which_only_the_name_is_kept
     users: list[QueueBody], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("WAITING_PODS_OF_ONE", "IDLE_GROUPS_OF_ONE"):
-        limit: limits.Limit = getattr(ledger_state, name)
-        monkeypatch.setattr(ledger_state, name, limit._replace(most=0))
+        limit: limits.Limit = getattr(ledger_reader, name)
+        monkeypatch.setattr(ledger_reader, name, limit._replace(most=0))
     async with Endpoint(GOOD, *users) as endpoint:
         assert not endpoint.ledger.pods
         said = await endpoint.validate(GOOD, operation="DELETE", object=None)
@@ -213,7 +213,7 @@ async def test_p8_rows_beyond_what_is_kept_of_all_queues_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limit = limits.QUEUES._replace(most=20_000)
-    monkeypatch.setattr(ledger_state, "QUEUES", limit)
+    monkeypatch.setattr(ledger_reader, "QUEUES", limit)
     async with Endpoint(GOOD) as endpoint:
         said = await endpoint.validate(a_queue("many").with_quota({f"C{n}": 1 for n in range(9)}))
         assert not said.allowed

@@ -84,7 +84,7 @@ def _without_nodes(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterato
 def _oversold(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterator[Finding]:
     """By card, once for all queues (Q3). Cards that no node has are told by queue."""
     for card in sorted({card for account in accounts for card in account.quota}):
-        quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
+        quotas, total = ledger.quotas.of(card), ledger.nodes.total(card)
         if ledger.nodes.has(card) and quotas > total:
             why = report_messages.oversold(card, quotas, total)
             advice = "lower quotas, or add nodes: pods may pass the gate and find no node"

@@ -26,15 +26,15 @@ from ...cluster.writes import FencedWriter, TooLateError, decode_stored
 from ...loop.time_slice import Later, Timer, in_loop_later
 from ...quota import vocabulary as v
 from ...quota.decisions.verdict_texts import with_holders_of
-from ...quota.ledger.groups.group_condition import (
+from ...quota.ledger.groups.group_facts import GroupFacts
+from ...quota.ledger.groups.pod_group_state import PodGroupState, Stage
+from ...quota.ledger.groups.stored_group import (
     FOREIGN,
     NO_CONDITION,
     NO_QUOTA_CONDITION,
     QUOTA_CONDITION,
     StoredCondition,
 )
-from ...quota.ledger.groups.group_facts import GroupFacts
-from ...quota.ledger.groups.pod_group_state import PodGroupState, Stage
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.messages import gang_messages, gate_messages
 from ...quota.pending.candidate import Candidate

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from ...cluster.events import EventRecorder
 from ...loop.time_slice import Later
-from ...quota.ledger.groups.group_condition import StoredCondition
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.groups.stored_group import StoredCondition
 from ...quota.ledger.ledger import Ledger
 from ...quota.release.release_judge import Opening
 from ...quota.stamp import Reservation

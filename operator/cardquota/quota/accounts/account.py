@@ -1,9 +1,11 @@
-"""The totals of one queue, per dimension (section 6)."""
+"""The totals of one queue, per dimension (section 6), and the quotas of all together."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple
 
 from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, is_card
+from ..cards.card import is_memory
 from ..pending.pending_queue import PendingQueue
 from ..pods.pod_record import ChargeState
 from .queue_facts import QueueFacts
@@ -15,6 +17,10 @@ _GATED_DENY: Final = ChargeState.GATED_DENY
 _GATED_GATE: Final = ChargeState.GATED_GATE
 
 
+Part = Literal["reserved", "elastic", "offline", "leaving"]
+"""The counters of a row that are no charge state."""
+
+
 class Row:
     """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
 
@@ -23,6 +29,7 @@ class Row:
     def __init__(self) -> None:
         self.by_charge_state = [0, 0, 0, 0]
         self.reserved = 0
+        """What groups reserve beyond their charged members (T2)."""
         self.elastic = 0
         self.offline = 0
         """What pods hold whose own policy is Gate, whatever that of the queue is."""
@@ -257,28 +264,10 @@ class Account(AccountReader):
         row.by_charge_state[charge_state] += amount
         self._drop_if_empty(dimension, row)
 
-    def add_reserved(self, dimension: str, amount: int) -> None:
-        """Add to what groups reserve beyond their charged members (T2)."""
+    def add_part(self, dimension: str, part: Part, amount: int) -> None:
+        """Add to one of the other counters."""
         row = self._writable(dimension)
-        row.reserved += amount
-        self._drop_if_empty(dimension, row)
-
-    def add_elastic(self, dimension: str, amount: int) -> None:
-        """Add to what is elastic."""
-        row = self._writable(dimension)
-        row.elastic += amount
-        self._drop_if_empty(dimension, row)
-
-    def add_offline(self, dimension: str, amount: int) -> None:
-        """Add to what pods hold whose own policy is Gate."""
-        row = self._writable(dimension)
-        row.offline += amount
-        self._drop_if_empty(dimension, row)
-
-    def add_leaving(self, dimension: str, amount: int) -> None:
-        """Add to what is free once the pods that are being deleted are gone (T4)."""
-        row = self._writable(dimension)
-        row.leaving += amount
+        setattr(row, part, getattr(row, part) + amount)
         self._drop_if_empty(dimension, row)
 
     def _writable(self, dimension: str) -> Row:
@@ -291,3 +280,58 @@ class Account(AccountReader):
     def _drop_if_empty(self, dimension: str, row: Row) -> None:
         if row.empty:
             del self._rows[dimension]
+
+
+class QuotaTotals:
+    """The quotas of all queues together, per card (Q3): kept up to date as quotas change. A change
+    costs in proportion to the rows of that quota.
+    """
+
+    def __init__(self, *, memory_by_row: bool = False) -> None:
+        """`memory_by_row`: whether the memory of cards counts without any row, too: then no queue
+        may have some (B9).
+        """
+        self._memory_by_row = memory_by_row
+        self._queues: dict[str, set[str]] = {}
+        """By card: the queues that have a row for it."""
+        self._cards: Counter[str] = Counter()
+        self._memory_rows = 0
+        """How many cards with a row are the memory of cards (B10)."""
+        self.version = 0
+        """Goes up whenever a card gets its first row or loses its last one."""
+
+    def replace(self, queue: str, old: Amounts, new: Amounts) -> set[str]:
+        """Set a queue's new quota. Returns the cards that got their first row, or lost the last."""
+        changed = old.keys() ^ new.keys()
+        had = {card for card in changed if self.has(card)}
+        for card, amount in old.items():
+            self._cards[card] -= amount
+            self._queues[card].discard(queue)
+        for card, amount in new.items():
+            self._cards[card] += amount
+            self._queues.setdefault(card, set()).add(queue)
+        for card in old:
+            if not self._queues[card]:
+                del self._queues[card], self._cards[card]
+        has = {card for card in changed if self.has(card)}
+        moved = had ^ has
+        self._memory_rows += sum(map(is_memory, has)) - sum(map(is_memory, had))
+        self.version += bool(moved)
+        return moved
+
+    def has(self, card: str) -> bool:
+        """Whether some queue has a row for this card."""
+        return card in self._queues
+
+    @property
+    def limits_memory(self) -> bool:
+        """Whether the memory of cards is counted (B9, B10)."""
+        return self._memory_by_row or self._memory_rows > 0
+
+    def of(self, card: str) -> int:
+        """All quotas of this card together, cards."""
+        return self._cards[card]
+
+    def queues(self, card: str) -> Collection[str]:
+        """The names of the queues that have a row for this card."""
+        return self._queues.get(card, ())

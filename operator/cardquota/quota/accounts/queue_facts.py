@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
@@ -251,10 +252,9 @@ def check_surge(text: str | None) -> None:
 
 def read_stored_surge(text: str | None) -> Surge:
     """None where it cannot be read."""
-    try:
+    with suppress(QuotaTextError):
         return read_surge(text) if text is not None else NO_SURGE
-    except QuotaTextError:
-        return NO_SURGE
+    return NO_SURGE
 
 
 def check_amounts(name: str, amounts: ResourceList | None) -> None:
@@ -275,10 +275,8 @@ def _card_guarantee(queue: Queue) -> Amounts:
     """
     found: MutableAmounts = {}
     for card, value in islice(guaranteed(queue), MOST_ROWS):
-        try:
+        with suppress(QuantityError):
             found[card] = max(0, count(value))
-        except QuantityError:
-            continue
     return found
 
 
@@ -300,10 +298,9 @@ def _amounts(amounts: ResourceList | None) -> Amounts:
     found: MutableAmounts = {}
     for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
         if amounts and resource in amounts:
-            try:
+            found[resource] = 0
+            with suppress(QuantityError):
                 found[resource] = max(0, read(amounts[resource]))
-            except QuantityError:
-                found[resource] = 0
     return found
 
 
@@ -318,12 +315,9 @@ def _problem_of(queue: Queue) -> str:
 
 
 def _stored_namespaces(text: str | None) -> tuple[str, ...] | None:
-    if text is None:
-        return None
-    try:
-        return read_namespaces(text)
-    except QueueError:
-        return ()
+    with suppress(QueueError):
+        return read_namespaces(text) if text is not None else None
+    return ()
 
 
 def _we_wrote_state(queue: Queue) -> bool:

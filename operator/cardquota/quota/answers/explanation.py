@@ -286,7 +286,7 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
         if len(cards) == 1:
             names, number = cards[0]
             # Pods that ask for cards may be free of these (P6).
-            others = () if ledger.exempt_cpu_memory else tuple(group.request.cpu_memory)
+            others = () if ledger.settings.exempt_cpu_memory else tuple(group.request.cpu_memory)
             resource = ledger.catalog.resource(names[0]) or ""
             room = _AskedRoom(names, resource, 1, number, others)
     elif _is_over(group, reserved):

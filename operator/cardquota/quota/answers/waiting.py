@@ -18,7 +18,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..messages import answer_messages
-from ..pending.first_members import first_members
+from ..pending.candidate import first_members
 from ..pending.release_key import ORDINARY, ReleaseKey, precedence_of
 from ..pods.pod_facts import POD, PodFacts
 from ..pods.pod_record import PodRecord

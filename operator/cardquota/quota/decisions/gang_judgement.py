@@ -14,7 +14,7 @@ from ..accounts.account import Account, AccountReader
 from ..amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, is_card
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..ledger.pod_classification import without_task
+from ..ledger.pod_assessor import without_task
 from ..limits import GANG_KINDS
 from ..messages import gang_messages, request_messages
 from ..pods.pod_record import PodRecord

@@ -128,7 +128,7 @@ def _kinds(rows: Sequence[AskedCards]) -> list[MemberKind]:
 
 def _cpu_memory(ledger: LedgerReader, request: GroupRequest) -> Charge:
     """Pods that ask for cards may be free of these, and then only their requests tell (P6)."""
-    return () if ledger.exempt_cpu_memory and request.cards else request.cpu_memory
+    return () if ledger.settings.exempt_cpu_memory and request.cards else request.cpu_memory
 
 
 def _first_without_room(room: Amounts, rows: Sequence[AskedCards]) -> int:

@@ -13,8 +13,7 @@ from itertools import islice
 from typing import Final
 
 from ..amounts import Amount, QuantityError, whole
-from ..ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem
-from ..ledger.groups.group_names import queue_said
+from ..ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem, queue_said
 from ..ledger.groups.group_request import GroupRequest, group_request
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import RESOURCES
@@ -129,7 +128,7 @@ def _to_judge(
         request = group_request(
             text if text != old_text else None, resources if resources != old_resources else None
         )
-    if ledger.exempt_cpu_memory and _may_ask_for_cards(ledger, group.spec.min_resources):
+    if ledger.settings.exempt_cpu_memory and _may_ask_for_cards(ledger, group.spec.min_resources):
         # Of its pods those with cards will be free of cpu and memory, and who knows which (P6).
         request = request._replace(cpu_memory=())
     return request

@@ -254,7 +254,7 @@ def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool
         asked = _asked(ledger, facts)
         text = queue_messages.no_queue(facts.namespace, asked, everywhere=not enforced)
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
-    if ledger.memory_by_row and memory_of(facts.devices):
+    if ledger.settings.memory_by_row and memory_of(facts.devices):
         text = queue_messages.memory_without_queue(facts.namespace)
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     named = facts.card_text

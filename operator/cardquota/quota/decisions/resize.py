@@ -47,7 +47,7 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
     kept_out = _shut_to(account, queue, after.namespace, grown)
     if kept_out is not None or account is None:
         return kept_out or Verdict(Outcome.NEVER, queue)
-    if ledger.exempt_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
+    if ledger.settings.exempt_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
         return Verdict(Outcome.FITS, queue)
     shorts = []
     for dimension, _, asked in grown:

@@ -9,8 +9,7 @@ from .charges import Charges
 from .ledger import Ledger
 from .ledger_reader import LedgerReader, LedgerSettings
 from .ledger_state import LedgerState
-from .pod_assessor import PodAssessor
-from .pod_classification import class_key_of
+from .pod_assessor import PodAssessor, class_key_of
 from .progressive_filling import ProgressiveFilling, WeightedDemand
 from .release_decisions import ReleaseDecisions
 

@@ -3,7 +3,6 @@
 To change a pod is to uncharge it, change it, and charge it.
 """
 
-from ..accounts.account import Account
 from ..amounts import canonical, is_card
 from ..cards.card_memory import MemoryPod
 from ..pods.pod_facts import State
@@ -13,8 +12,7 @@ from ..pods.queue_pods import part_of
 from ..vocabulary import GPU_MEMORY, Mode
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
-from .pod_assessor import PodAssessor
-from .pod_classification import class_key_of, task_of
+from .pod_assessor import PodAssessor, class_key_of, task_of
 
 
 class Charges:
@@ -51,8 +49,8 @@ class Charges:
         if account is not None:
             account.pending.leave(record)
             self._state.note_waiting(account)
-            if account.pending.borrowers:
-                self._may_not_borrow(account, record)
+            if account.pending.borrowers and (part := part_of(record.facts)) is not None:
+                account.pending.borrowers.discard(part, record.facts.uid)
         self._post(record, -1)
         self._unindex(record)
 
@@ -61,16 +59,8 @@ class Charges:
         account = self._state.account_for(record.queue)
         lends = account.facts is not None and account.facts.surge
         part = part_of(record.facts) if lends else None
-        if part is not None and account.pending.borrowers.add(part, record.facts.uid):
-            self._state.borrowing[record.queue] = None
-
-    def _may_not_borrow(self, account: Account, record: PodRecord) -> None:
-        """The inverse, whether or not it might."""
-        part = part_of(record.facts)
         if part is not None:
-            account.pending.borrowers.discard(part, record.facts.uid)
-            if not account.pending.borrowers:
-                del self._state.borrowing[account.name]
+            account.pending.borrowers.add(part, record.facts.uid)
 
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
@@ -79,17 +69,17 @@ class Charges:
         account = state.account_for(queue)
         group = state.groups.get(record.facts.group) if record.facts.group else None
         if sign < 0 and group is not None and charge_state is ChargeState.ALLOCATED:
-            group.unbind(record, state.account_for)
+            group.unbind(record)
         asked = state.shares.asked
         for dimension, amount in record.charge:
             account.add(dimension, charge_state, sign * amount)
             if dimension in asked:
                 asked[dimension][queue] = None
-        if record.offline:
-            for dimension, amount in record.charge:
-                account.add_offline(dimension, sign * amount)
-        if group is None and record.facts.terminating:
-            _post_leaving(account, record, sign)
+            if record.offline:
+                account.add_part(dimension, "offline", sign * amount)
+            if group is None and record.leaves:
+                # What will be free when it is gone (T4); of a group's member the group knows it.
+                account.add_part(dimension, "leaving", sign * amount)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
             self._await_node(record, sign)
         if group is not None:
@@ -106,10 +96,10 @@ class Charges:
     def _post_to_group(self, group: PodGroupState, record: PodRecord, sign: int) -> None:
         state = self._state
         if sign > 0 and record.charge_state is ChargeState.ALLOCATED:
-            group.bind(record, state.account_for)
+            group.bind(record)
         if record.held:
             group.hold(record, sign)
-            state.mark_queues(state.repost(group))
+            state.repost(group)
         elif record.gated and record.request is not None and record.request.amount:
             group.wait(CardChoice(record.request.cards, record.request.amount), sign)
         state.mark_group(group)  # at last: it looks at what the members hold
@@ -233,9 +223,3 @@ class Charges:
         state.unnoted.discard(facts.uid)
         state.nodes.unregister_pod(facts)
         state.nodes.forget(facts.node, facts.uid)
-
-
-def _post_leaving(account: Account, record: PodRecord, sign: int) -> None:
-    """A pod that is being deleted, and is in no group: what will be free when it is gone (T4)."""
-    for dimension, amount in record.charge if record.leaves else ():
-        account.add_leaving(dimension, sign * amount)

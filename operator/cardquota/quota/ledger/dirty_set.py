@@ -6,18 +6,12 @@ from collections.abc import Callable, Iterable
 class DirtySet:
     """Bounded by what exists, provided that it is taken or cleared now and then."""
 
-    def __init__(
-        self,
-        sharers: Callable[[str], Iterable[str]],
-        showing: Callable[[set[str]], Iterable[str]],
-    ) -> None:
-        """`sharers`: the queues that have a quota of a card. `showing`: those that show any of
-        these cards. Both are called when changes are taken, and not for each mark: a bulk of n
-        events about one card would cost n times n otherwise.
+    def __init__(self, showing: Callable[[set[str]], Iterable[str]]) -> None:
+        """`showing`: the queues that show any of these cards. Called when changes are taken, and
+        not for each mark: a bulk of n events about one card would cost n times n otherwise.
         """
-        self._sharers, self._showing = sharers, showing
+        self._showing = showing
         self._changed: set[str] = set()
-        self._shared_cards: set[str] = set()
         self._shown_cards: set[str] = set()
         self._pending: set[str] = set()
         self._groups: set[str] = set()
@@ -33,14 +27,10 @@ class DirtySet:
         """What users see of these queues changed, but nothing that could let a pod through."""
         self._changed.update(queues)
 
-    def mark_sharers(self, card: str) -> None:
-        """The same of all queues that have a quota of a card. A queue that loses it before they are
-        taken is to be marked by itself, as it is by its own change.
-        """
-        self._shared_cards.add(card)
-
     def mark_showing(self, cards: Iterable[str]) -> None:
-        """The same of all queues that show any of these cards, by quota or for what pods hold."""
+        """The same of all queues that show any of these cards, by quota or for what pods hold. One
+        that does no longer when they are taken is to be marked by itself.
+        """
         self._shown_cards.update(cards)
 
     def mark_pending(self, queue: str) -> None:
@@ -76,7 +66,7 @@ class DirtySet:
     def clear(self) -> None:
         """Forget all marks. For replicas that do not lead: a term begins with everything."""
         every = (self._changed, self._pending, self._groups, self._unadmitted, self._incorrect)
-        for names in (*every, self._shared_cards, self._shown_cards):
+        for names in (*every, self._shown_cards):
             names.clear()
 
     def take_changed(self) -> set[str]:
@@ -84,9 +74,6 @@ class DirtySet:
         and to all queues where the set of known cards has changed.
         """
         taken, self._changed = self._changed, set()
-        shared, self._shared_cards = self._shared_cards, set()
-        for card in shared:
-            taken.update(self._sharers(card))
         shown, self._shown_cards = self._shown_cards, set()
         if shown:
             taken.update(self._showing(shown))

@@ -33,14 +33,12 @@ from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord, without_texts
 from ..vocabulary import Mode
-from .card_changes import CardChanges
 from .charges import Charges
-from .groups.group_facts import GroupFacts, NamespaceFacts
-from .groups.group_names import job_of
+from .groups.group_facts import GroupFacts, NamespaceFacts, job_of
 from .groups.pod_group_state import PodGroupState
 from .ledger_reader import LedgerSettings
 from .ledger_state import LedgerState
-from .reassessment import Reassessment
+from .reassessment import CardChanges, Reassessment
 from .release_decisions import ReleaseDecisions
 
 _DEFAULTS: Final = LedgerSettings()
@@ -67,10 +65,8 @@ class Ledger(LedgerState):
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
         self._reassess = self.reassessment.reassess
-        self._succeeded: dict[str, str] = {}
-        """Uids of succeeded pods that still exist, with their group."""
-        self._failed: dict[str, str] = {}
-        """The same of failed pods."""
+        self._finished: dict[str, tuple[str, State]] = {}
+        """Uids of finished pods that still exist, with their group and how they ended."""
 
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
@@ -90,17 +86,11 @@ class Ledger(LedgerState):
         self.kept_pods.forget(facts.uid)
         if record is not None:
             self.pod_gone(facts.uid)
-        # Somebody may have set its phase from the one to the other.
-        if facts.state is not State.SUCCEEDED:
-            self._succeed(facts.uid, "")
-        self._fail(facts.uid, facts.group if facts.state is State.FAILED else "")
-        if facts.state is State.SUCCEEDED:
-            self._succeed(facts.uid, facts.group, facts.task)
+        self._finish(facts.uid, facts if facts.state.finished and facts.group else None)
 
     def _take_in(self, record: PodRecord | None, facts: PodFacts) -> None:
         if record is None:
-            self._succeed(facts.uid, "")  # if somebody has set its phase back
-            self._fail(facts.uid, "")
+            self._finish(facts.uid, None)  # if somebody has set its phase back
             newly_bound = facts.state is State.BOUND
             record = self.pods[facts.uid] = PodRecord(facts)
         else:
@@ -168,8 +158,7 @@ class Ledger(LedgerState):
         if record is not None:
             self._charges.uncharge(record)
             self._charges.hold(record, ())
-        self._succeed(uid, "")
-        self._fail(uid, "")
+        self._finish(uid, None)
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
@@ -232,7 +221,7 @@ class Ledger(LedgerState):
         if before == facts:
             return
         if before is None or _entry(before) != _entry(facts):
-            self._look_at_silent(self.silent_in_queue.of(facts.name))
+            self._entry_changed(facts.name)
         self._cards.set_quota(account, _quota_in_force(account, before, facts))
         self._cards.reweigh(account, before, facts)
         self._reassess(account.unstamped)
@@ -256,7 +245,7 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self._look_at_silent(self.silent_in_queue.of(name))
+        self._entry_changed(name)
         self._cards.set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
@@ -338,10 +327,7 @@ class Ledger(LedgerState):
 
     def _mode_changed(self, namespace: str) -> None:
         self._reassess(self.made_pods.unstamped_in(namespace))
-        requesting = self.requesting.of(namespace)
-        self.reassessment.ask_again(requesting)
-        self.look_at_phases(requesting)
-        self._look_at_silent(self.silent_in_namespace.of(namespace))
+        self._look_at_groups(self.namespace_groups.of(namespace))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -362,7 +348,7 @@ class Ledger(LedgerState):
             self.last.pop((queue, namespace), None)
         else:
             self.last[queue, namespace] = held
-        self.reassessment.ask_again(self.requesting.of(namespace))
+        self.reassessment.ask_again(self.namespace_groups.of(namespace))
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
@@ -374,42 +360,41 @@ class Ledger(LedgerState):
 
     # --- what more than one of them does ----
 
-    def _succeed(self, uid: str, key: str, task: str = "") -> None:
-        """The pod counts as succeeded for the group with this key; for none if the key is empty.
-        Marks the groups: the number of members that they lack may have changed.
+    def _finish(self, uid: str, facts: PodFacts | None) -> None:
+        """The pod counts as finished for its group; None: for none. Marks the groups: the number of
+        members that they lack may have changed, or how many are shown as failed.
         """
-        before = self._succeeded.pop(uid, "")
-        if key:
-            self._succeeded[uid] = key
-        if key == before:
+        before = self._finished.get(uid)
+        if before == ((facts.group, facts.state) if facts is not None else None):
             return
-        if before:
-            group = self.groups[before]
+        if before is not None:
+            del self._finished[uid]
+            group = self.groups[before[0]]
             self.leave_group(group, uid)
             self.mark_group(group)
-        if key:
-            self.group_for(key).succeed(uid, task)
-            self.mark_group(self.group_for(key))
+        if facts is not None:
+            self._finished[uid] = facts.group, facts.state
+            group = self.group_for(facts.group)
+            if facts.state is State.SUCCEEDED:
+                group.succeed(uid, facts.task)
+            else:
+                group.failed.add(uid)
+            self.mark_group(group)
 
-    def _fail(self, uid: str, key: str) -> None:
-        """The pod counts as failed for the group with this key; for none if the key is empty. That
-        is only shown: whatever the group lacks without it, it lacked when the pod had ended.
+    def _entry_changed(self, queue: str) -> None:
+        """The queue is there, open, or open to others, or no longer: groups that ask for nothing
+        wait for that alone (E1).
         """
-        before = self._failed.pop(uid, "")
-        if key:
-            self._failed[uid] = key
-        if key == before:
-            return
-        if before:
-            self.leave_group(self.groups[before], uid)
-            self.dirty.mark_group(before)
-        if key:
-            self.group_for(key).failed.add(uid)
-            self.dirty.mark_group(key)
+        keys = self.queue_groups.of(queue)
+        self._look_at_groups([key for key in keys if not self.groups[key].request])
 
-    def _look_at_silent(self, keys: Collection[str]) -> None:
-        """Groups that ask for nothing wait for their queue alone."""
-        self.look_at_phases(keys)
+    def _look_at_groups(self, keys: Collection[str]) -> None:
+        """Have these looked at, as far as their pods are still to come, and asked what they wait
+        for.
+        """
+        for key in keys:
+            if not self.groups[key].complete:
+                self.dirty.mark_group(key)
         self.reassessment.ask_again(keys)
 
     def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
@@ -419,12 +404,11 @@ class Ledger(LedgerState):
         self.dirty.mark_group(group.key)
         before, gang = _as_read(group), group.gang
         start = _start_of(group)
-        self.mark_queues(group.see(facts, self.account_for) | self.repost(group))
-        self.note_request(group)
-        silent = facts is not None and facts.queue and not facts.request
-        self.silent_in_queue.see(group.key, facts.queue if facts and silent else "")
-        self.silent_in_namespace.see(group.key, facts.namespace if facts and silent else "")
+        group.see(facts)
+        self.repost(group)
+        self.ask(group)
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
+        self.namespace_groups.see(group.key, facts.namespace if facts is not None else "")
         self.job_groups.see(group.key, job_of(group.key) if facts is not None else "")
         if _as_read(group) == before and start == _start_of(group):
             return

@@ -3,16 +3,24 @@
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from sys import maxsize
 from typing import Final
 
-from ..accounts.account import OUTSIDE, AccountReader
-from ..accounts.quota_totals import QuotaTotals
+from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
 from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
 from ..cards.card import Card, Catalog
 from ..cards.card_memory import CardMemory
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
+from ..limits import (
+    IDLE_GROUPS,
+    IDLE_GROUPS_OF_ONE,
+    QUEUES,
+    WAITING_PODS,
+    WAITING_PODS_OF_ONE,
+    Limit,
+)
 from ..nodes.node_cache import NodeCache
 from ..pods.claims import DeviceClasses
 from ..pods.pod_defaults import PodDefaults
@@ -34,9 +42,7 @@ from ..vocabulary import (
     Policy,
     QueueState,
 )
-from .groups.group_facts import NamespaceFacts
-from .groups.group_index import GroupIndex
-from .groups.group_names import made_for_pods
+from .groups.group_facts import NamespaceFacts, made_for_pods
 from .groups.pod_group_state import PodGroupState
 from .shares import Shares
 
@@ -71,6 +77,40 @@ class LedgerSettings:
     """Whether only queues with a row for card memory may have some (B9)."""
 
 
+class GroupIndex:
+    """Pod groups by one thing that each of them has: the queue that it names, say. In the order in
+    which they were first seen there; each group in one place. Each event costs a few steps.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, dict[str, None]] = {}
+        self._where: dict[str, str] = {}
+        """By key of a group: where it is."""
+
+    def see(self, key: str, where: str) -> None:
+        """A group, by its `namespace/name`, is there now; empty: nowhere."""
+        before = self._where.get(key, "")
+        if where == before:
+            return
+        if before:
+            del self._where[key]
+            keys = self._keys[before]
+            del keys[key]
+            if not keys:
+                del self._keys[before]
+        if where:
+            self._where[key] = where
+            self._keys.setdefault(where, {})[key] = None
+
+    def of(self, where: str) -> Collection[str]:
+        """`namespace/name` of those that are there."""
+        return self._keys.get(where, ())
+
+    def all(self) -> Iterator[tuple[str, str]]:
+        """Each group, with where it is."""
+        return iter(self._where.items())
+
+
 class LedgerReader:
     """The ledger without all that charges, assumes, or takes events (section 6, "one writer").
 
@@ -78,18 +118,8 @@ class LedgerReader:
     Not guaranteed: that what it hands out, such as the cache of nodes, cannot be changed.
     """
 
-    settings: LedgerSettings
-    vendors: VendorTable
-    catalog: Catalog
-    """The kinds of cards."""
-    device_classes: DeviceClasses
-    quotas: QuotaTotals
-    """Of all queues together."""
     shares: Shares
     """What each queue deserves of each card (W1)."""
-    nodes: NodeCache
-    card_memory: CardMemory
-    """Which card of its node each pod by memory holds."""
     pods: Mapping[str, PodRecord]
     """By uid: all that are not finished and use cards, or whose queue counts them."""
     groups: Mapping[str, PodGroupState]
@@ -107,42 +137,49 @@ class LedgerReader:
     charged, or that nothing was enforced there (I3)."""
     being_deleted: Collection[str]
     """Uids of pods that are being deleted."""
-    made_pods: QueuePods
-    """The pods of each queue, by namespace and what made them."""
-    held_cards: HeldCards
-    """Who holds the cards of each queue, by namespace and workload."""
-    queue_groups: GroupIndex
-    """Which groups name each queue."""
-    reserved_groups: GroupIndex
-    """For which groups something is reserved in each queue."""
-    job_groups: GroupIndex
-    """Which groups Volcano has made for a Job, by `namespace/name` of that."""
-    defaults: PodDefaults
-    """What pods get when they are created that a template does not say."""
     workloads: WorkloadCache
     """What makes pods that concern us. Nothing is charged for it."""
-    kept_pods: KeptObjects
-    """Pods without a node that no stamp charges, by uid (P8)."""
-    kept_groups: KeptObjects
-    """Pod groups of which nothing has begun, by `namespace/name`."""
-    kept_queues: KeptObjects
-    """Queues, by name."""
-    _readings: Readings
+
+    def __init__(self, vendors: VendorTable, settings: LedgerSettings, *, bounded: bool) -> None:
+        """`bounded`: whether the sums of what is kept have limits (P8)."""
+        self.settings = settings
+        self.vendors = vendors
+        self.fixes_queues = False
+        """Whether what came past admission is fixed in its queue when it is seen (I3)."""
+        self.catalog = Catalog()
+        """The kinds of cards."""
+        self.device_classes = DeviceClasses()
+        self.quotas = QuotaTotals(memory_by_row=settings.memory_by_row)
+        """Of all queues together."""
+        self.nodes = NodeCache(self.catalog)
+        self.card_memory = CardMemory()
+        """Which card of its node each pod by memory holds."""
+        self.made_pods = QueuePods()
+        """The pods of each queue, by namespace and what made them."""
+        self.held_cards = HeldCards()
+        """Who holds the cards of each queue, by namespace and workload."""
+        self.queue_groups = GroupIndex()
+        """Which groups name each queue."""
+        self.namespace_groups = GroupIndex()
+        """Which groups exist in each namespace."""
+        self.reserved_groups = GroupIndex()
+        """For which groups something is reserved in each queue."""
+        self.job_groups = GroupIndex()
+        """Which groups Volcano has made for a Job, by `namespace/name` of that."""
+        self.defaults = PodDefaults()
+        """What pods get when they are created that a template does not say."""
+        self.kept_pods = kept_within(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
+        """Pods without a node that no stamp charges, by uid (P8)."""
+        self.kept_groups = kept_within(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
+        """Pod groups of which nothing has begun, by `namespace/name`."""
+        self.kept_queues = kept_within(QUEUES, QUEUES, bounded=bounded)
+        """Queues, by name."""
+        self._readings = Readings()
 
     @property
     def overdue(self) -> bool:
         """Whether an event changed pods that are still to be re-read."""
         return False
-
-    @property
-    def exempt_cpu_memory(self) -> bool:
-        """Whether pods with cards are charged no cpu and memory (P6)."""
-        return self.settings.exempt_cpu_memory
-
-    @property
-    def memory_by_row(self) -> bool:
-        """Whether only queues with a row for card memory may have some (B9)."""
-        return self.settings.memory_by_row
 
     def account(self, queue: str) -> AccountReader | None:
         """The totals of a queue, or of a name that pods are charged to without one."""
@@ -169,10 +206,6 @@ class LedgerReader:
         not, it is a name that somebody wrote, and everybody may write another one.
         """
         return self.quotas.has(card) or self.catalog.resource(card) is not None
-
-    def cluster_quota(self, card: str) -> int:
-        """The quotas of all queues for one card, cards (Q3)."""
-        return self.quotas.of(card)
 
     def priority_of(self, priority_class: str) -> int:
         """The value of a priority class; 0 for one that is not known, or none."""
@@ -295,17 +328,13 @@ class LedgerReader:
             nodes.selection.version,
             nodes.counted_version,
         )
-        free = self.exempt_cpu_memory
+        free = self.settings.exempt_cpu_memory
         return self._readings.of(facts, quota, mark, self, version, exempt_cpu_memory=free)
-
-    def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
-        """What a pod would be charged with these cards, cpu and memory included (P6)."""
-        return self.with_cpu_memory(record.facts, record.queue, dict(cards))
 
     def with_cpu_memory(self, facts: PodFacts, queue: str, cards: Amounts) -> Charge:
         """These cards, and the pod's cpu and memory where its queue counts them (P6)."""
         amounts = dict(cards)
-        free = self.exempt_cpu_memory and any(amounts.values())
+        free = self.settings.exempt_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:
             amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
         return canonical(amounts)
@@ -353,3 +382,10 @@ class LedgerReader:
     def with_volcano(self) -> bool:
         """Whether Volcano schedules here."""
         return not self.settings.enqueues
+
+
+def kept_within(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
+    """Objects of a kind with these limits, or without any (P8)."""
+    if bounded:
+        return KeptObjects(together, of_one)
+    return KeptObjects(together._replace(most=maxsize), of_one._replace(most=maxsize))

@@ -1,40 +1,21 @@
 """What the ledger knows, as its own parts change it."""
 
-from collections.abc import Iterable, Iterator
-from sys import maxsize
+from collections.abc import Iterator
 
 from ..accounts.account import Account
-from ..accounts.quota_totals import QuotaTotals
 from ..amounts import LARGEST
-from ..cards.card import Catalog
-from ..cards.card_memory import CardMemory
 from ..cards.vendor_table import VendorTable
-from ..kept_objects import KeptObjects
-from ..limits import (
-    IDLE_GROUPS,
-    IDLE_GROUPS_OF_ONE,
-    QUEUES,
-    WAITING_PODS,
-    WAITING_PODS_OF_ONE,
-    WORKLOADS,
-    WORKLOADS_OF_ONE,
-    Limit,
-)
-from ..nodes.node_cache import NodeCache
-from ..pods.claims import DeviceClasses
-from ..pods.pod_defaults import PodDefaults
+from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from ..pods.pod_record import PodRecord, SortKey
-from ..pods.queue_pods import HeldCards, QueuePods, UpdatePart
-from ..pods.reading import Readings
+from ..pods.queue_pods import UpdatePart
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import WorkloadFacts
 from ..stamp import Reservation
 from ..vocabulary import Mode
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
-from .groups.group_index import GroupIndex
 from .groups.pod_group_state import Asks, PodGroupState
-from .ledger_reader import LedgerReader, LedgerSettings
+from .ledger_reader import LedgerReader, LedgerSettings, kept_within
 from .shares import Shares
 
 
@@ -45,15 +26,7 @@ class LedgerState(LedgerReader):
 
     def __init__(self, vendors: VendorTable, settings: LedgerSettings, *, bounded: bool) -> None:
         """`bounded`: whether the sums of what is kept have limits (P8)."""
-        self.settings = settings
-        self.vendors = vendors
-        self.fixes_queues = False
-        """Whether what came past admission is fixed in its queue when it is seen (I3)."""
-        self.catalog = Catalog()
-        self.nodes = NodeCache(self.catalog)
-        self.card_memory = CardMemory()
-        self.device_classes = DeviceClasses()
-        self.quotas = QuotaTotals(memory_by_row=settings.memory_by_row)
+        super().__init__(vendors, settings, bounded=bounded)
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, PodGroupState] = {}
         self.namespaces: dict[str, NamespaceFacts] = {}
@@ -73,27 +46,9 @@ class LedgerState(LedgerReader):
         self.being_deleted: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
-        self._readings = Readings()
-        self.made_pods = QueuePods()
-        self.held_cards = HeldCards()
-        # Groups, by what they depend on.
-        self.queue_groups, self.reserved_groups = GroupIndex(), GroupIndex()
-        self.job_groups = GroupIndex()
-        self.requesting = GroupIndex()
-        """By namespace: those that say what their minimum will ask for (E1)."""
-        self.silent_in_queue, self.silent_in_namespace = GroupIndex(), GroupIndex()
-        """Those that say nothing of it: who is to be looked at when a queue opens, closes or admits
-        others, or a namespace changes its mode (E1)."""
-        # What makes pods.
-        self.defaults = PodDefaults()
-        kept = _kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
+        kept = kept_within(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
         self.workloads = WorkloadCache(kept, self._wishes)
-        self.borrowing: dict[str, None] = {}
-        """Queues that lend cards, and in which pods of these wait (R6)."""
-        self.kept_pods = _kept(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
-        self.kept_groups = _kept(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
-        self.kept_queues = _kept(QUEUES, QUEUES, bounded=bounded)
-        self.dirty = DirtySet(self.quotas.queues, self._showing)
+        self.dirty = DirtySet(self._showing)
         self.shares = Shares(
             self.accounts_by_queue, self.quotas, self.nodes, self.dirty.mark_visible
         )
@@ -116,14 +71,11 @@ class LedgerState(LedgerReader):
         """A workload wants another number of pods, or has come or gone: pods of its that wait may
         borrow now (R6).
         """
-        if not self.borrowing:
-            return
         some = [facts, *self.workloads.owned_by(facts.uid, facts.namespace)]
-        for queue in self.borrowing:
-            borrowers = self.accounts_by_queue[queue].pending.borrowers
-            parts = (UpdatePart(one.namespace, one.kind, one.name) for one in some)
-            if borrowers.look_again(parts):
-                self.dirty.mark_pending(queue)
+        parts = [UpdatePart(one.namespace, one.kind, one.name) for one in some]
+        for account in self.waiting.values():
+            if account.pending.borrowers.look_again(parts):
+                self.dirty.mark_pending(account.name)
 
     def account_for(self, queue: str) -> Account:
         """The queue's account; a new one where there is none."""
@@ -168,32 +120,32 @@ class LedgerState(LedgerReader):
         queue in which a member waits.
         """
         self.dirty.mark_group(group.key)
-        for pending in group.queues:
-            pending.gang_changed(group)
-            self.dirty.mark_pending(pending.queue)
+        for queue in group.queues:
+            self.accounts_by_queue[queue].pending.gang_changed(group)
+            self.dirty.mark_pending(queue)
         self.ask(group)
 
-    def repost(self, group: PodGroupState) -> set[str]:
-        """Bring the rest of a group's reservation up to date in the accounts. Returns their queues,
-        which are still to be marked.
+    def repost(self, group: PodGroupState) -> None:
+        """Bring what accounts count of a group up to date. Marks their queues, and drops unused
+        accounts.
         """
-        queues = group.repost(self.account_for)
+        changes = group.to_post(group.reservation, group.replaced)
         self.reserved_groups.see(group.key, group.rests_in)
-        return queues
-
-    def note_request(self, group: PodGroupState) -> None:
-        """To be called after what a group asks for has changed, by itself or for a scheduler (V3):
-        from then on it is looked at again whenever the mode of its namespace changes.
-        """
-        asks = group.facts is not None and group.request
-        self.requesting.see(group.key, group.key.partition("/")[0] if asks else "")
-        self.ask(group)
+        if not changes:
+            return
+        for queue, dimension, part, amount in changes:
+            self.account_for(queue).add_part(dimension, part, amount)
+        queues = dict.fromkeys(queue for queue, *_ in changes)
+        self.dirty.mark_changed(*queues)
+        for queue in queues:
+            self.forget_unused(self.accounts_by_queue.get(queue))
 
     def ask(self, group: PodGroupState) -> None:
         """Have a group wait to be enqueued, in its queue and at its place, or wait no longer (E1).
 
-        To be called after whatever decides on that has changed: the group, its members and its
-        reservation, the mode of its namespace, the value of its priority class.
+        To be called after whatever decides on that has changed: the group, its members, what a
+        scheduler asks for it, its reservation, the mode of its namespace, the value of its priority
+        class.
         """
         asks, before = self._asks(group), group.asks
         if asks == before:
@@ -231,25 +183,7 @@ class LedgerState(LedgerReader):
         place = SortKey.alone(-priority, facts.created, facts.name, facts.key)
         return Asks(facts.queue, place, request)
 
-    def look_at_phases(self, keys: Iterable[str]) -> None:
-        """Have these groups looked at, as far as their pods are still to come."""
-        for key in keys:
-            if not self.groups[key].complete:
-                self.dirty.mark_group(key)
-
     def written(self, group: PodGroupState, reservation: Reservation) -> None:
         """The API server has the reservation. Marks its queue: members waited for that write."""
         self.mark_group(group)
         self.dirty.mark_pending(reservation.queue)
-
-    def mark_queues(self, queues: Iterable[str]) -> None:
-        """A group holds something else in these queues. Marks them, and drops unused accounts."""
-        self.dirty.mark_changed(*queues)
-        for queue in queues:
-            self.forget_unused(self.accounts_by_queue.get(queue))
-
-
-def _kept(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
-    if bounded:
-        return KeptObjects(together, of_one)
-    return KeptObjects(together._replace(most=maxsize), of_one._replace(most=maxsize))

@@ -77,14 +77,11 @@ class ReleaseDecisions:
             self._state.mark_group(group)
             self._state.dirty.mark_pending(queue)
 
-    def end_term(self) -> None:
-        """We decide no longer. From here on only what the watches show counts."""
-        for _ in self.end_term_in_steps():
-            pass
-
     def end_term_in_steps(self) -> Iterator[None]:
-        """As `end_term`, in steps: one for each pod and group that we decided on. The caller must
-        iterate to the end. Events may come between two steps.
+        """We decide no longer. From here on only what the watches show counts.
+
+        One step for each pod and group that we decided on. The caller must iterate to the end.
+        Events may come between two steps.
         """
         decided = [
             (key, group)
@@ -161,7 +158,7 @@ class ReleaseDecisions:
         if group is not None:
             self.reject(key, rejected=False)
             group.asked = request
-            self._state.note_request(group)
+            self._state.ask(group)
 
     def note_vote(self, key: str, *, voted_on: bool) -> None:
         """A scheduler asks about a group, or the term is over in which it did (V3)."""
@@ -193,7 +190,7 @@ class ReleaseDecisions:
                 stood = facts and facts.revision >= revision and facts.reservation == reservation
                 group.assumed = None if stood else reservation
                 group.settled_revision = 0 if stood else revision
-                self._state.mark_queues(self._state.repost(group))
+                self._state.repost(group)
             self._state.written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
@@ -223,4 +220,4 @@ class ReleaseDecisions:
 
     def _posted_anew(self, group: PodGroupState) -> None:
         self._state.mark_group(group)
-        self._state.mark_queues(self._state.repost(group))
+        self._state.repost(group)

@@ -7,8 +7,7 @@ shown; and by what is asked now, not rounded, by which queues are ordered (E6).
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ..accounts.account import AccountReader
-from ..accounts.quota_totals import QuotaTotals
+from ..accounts.account import AccountReader, QuotaTotals
 from ..amounts import Amounts
 from ..nodes.node_cache import NodeCache
 from ..steps import Steps

@@ -4,28 +4,20 @@ In: pods and gangs that begin or stop waiting, and what a judgement said of them
 next with the room there is (E6), and which still have to be told why they wait. Judges nothing.
 """
 
-from .candidate import Candidate, InadmissibleClass, PodClass, Room, Shortage
-from .gang import Gang, Readiness
-from .inadmissible_classes import InadmissibleClasses
-from .pending_notices import Behind, Words
+from .candidate import Candidate, PodClass, first_members
+from .pending_notices import Behind, WaitTimes
 from .pending_queue import AT_A_TIME, PendingQueue, Place
-from .release_key import ReleaseKey
-from .wait_times import WaitTimes
+from .release_key import Gang, Readiness
 
 __all__ = [
     "AT_A_TIME",
     "Behind",
     "Candidate",
     "Gang",
-    "InadmissibleClass",
-    "InadmissibleClasses",
     "PendingQueue",
     "Place",
     "PodClass",
     "Readiness",
-    "ReleaseKey",
-    "Room",
-    "Shortage",
     "WaitTimes",
-    "Words",
+    "first_members",
 ]

@@ -21,13 +21,11 @@ class Borrowers:
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, part: Hashable, uid: str) -> bool:
-        """A pod waits. Returns False where there are too many to keep it (P8)."""
-        if part not in self._found and len(self._found) >= BORROWERS.most:
-            return False
-        self._found.setdefault(part, {})[uid] = None
-        self.to_look_at[part] = None
-        return True
+    def add(self, part: Hashable, uid: str) -> None:
+        """A pod waits. Does nothing where there are too many to keep it (P8)."""
+        if part in self._found or len(self._found) < BORROWERS.most:
+            self._found.setdefault(part, {})[uid] = None
+            self.to_look_at[part] = None
 
     def discard(self, part: Hashable, uid: str) -> None:
         """It waits no longer. Does nothing for one that was not kept."""

@@ -6,16 +6,16 @@ ask for the same and lack room form an inadmissible class. The three refer to ea
 share a file.
 """
 
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Hashable, Mapping
+import heapq
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
-from .gang import Gang
-from .release_key import ORDINARY, Precedence, ReleaseKey
+from .release_key import ORDINARY, Gang, Precedence, ReleaseKey
 
 
 class BesideElastic(NamedTuple):
@@ -39,6 +39,10 @@ ANY_AMOUNT: Final = -(2**62)
 """A need that is always met."""
 ANYTHING: Final[Needs] = {"": ANY_AMOUNT}
 """Needs that are not known: it must be tried."""
+_MERGED: Final = 64
+"""Classes up to which only the first of each are looked at. To merge ten thousand costs more than
+to sort all of their pods.
+"""
 
 
 class Shortage(NamedTuple):
@@ -63,12 +67,11 @@ class PodClass:
     """
 
     __slots__ = (
-        "_newcomers",
-        "_told",
-        "_told_up_to",
+        "_untold",
         "candidate",
         "gang",
         "key",
+        "reason",
         "sort_keys",
         "task",
         "waits_for",
@@ -87,66 +90,50 @@ class PodClass:
         self.waits_for: Reason | None = None
         """Why its pods wait, as they were last judged; None: they were not yet. Only counted (T7):
         what they are told may differ."""
-        self._told: Reason | None = None
-        """The reason why its pods wait, as they are told."""
-        self._told_up_to: tuple[()] | SortKey | None = None
-        """Pods after this sort key have not been told yet. None: only newcomers have not."""
-        self._newcomers: dict[str, None] = {}
-        """Uids of pods not after `_told_up_to` that came after the others were told."""
+        self.reason: Reason | None = None
+        """Why its pods wait, as they are told."""
+        self._untold: dict[str, None] = {}
+        """Uids of the pods that have not been told that yet (section 9)."""
 
     def join(self, sort_key: SortKey) -> None:
         """A pod begins waiting."""
         insort(self.sort_keys, sort_key)
-        if self._told_up_to is None or sort_key < self._told_up_to:
-            self._newcomers[sort_key.uid] = None
+        self._untold[sort_key.uid] = None
 
     def leave(self, sort_key: SortKey) -> None:
         """A pod no longer waits."""
         del self.sort_keys[bisect_left(self.sort_keys, sort_key)]
-        self._newcomers.pop(sort_key.uid, None)
-
-    @property
-    def reason(self) -> Reason | None:
-        """The reason that its pods are told."""
-        return self._told
+        self._untold.pop(sort_key.uid, None)
 
     @property
     def pending_notices(self) -> bool:
         """Whether a pod has not been told the reason yet (section 9)."""
-        reached = self._told_up_to
-        if self._newcomers:
-            return True
-        return reached is not None and bool(self.sort_keys) and reached < self.sort_keys[-1]
+        return bool(self._untold)
 
     @property
     def all_untold(self) -> bool:
         """Whether none of its pods has been told the reason yet."""
-        return self._told_up_to == () or len(self._newcomers) == len(self.sort_keys)
+        return len(self._untold) == len(self.sort_keys)
 
     def to_hear(self, reason: Reason) -> None:
         """Set why its pods wait. If the reason is new, all of them are to be told."""
-        if reason is not self._told:
-            self._told = reason
+        if reason is not self.reason:
+            self.reason = reason
             self.tell_all_again()
 
     def tell_all_again(self) -> None:
-        """All pods that wait here have to be told once more, whatever they were told."""
-        self._told_up_to, self._newcomers = (), {}
+        """All pods that wait here have to be told once more, whatever they were told. Takes a
+        millisecond for 10,000.
+        """
+        self._untold = {sort_key.uid: None for sort_key in self.sort_keys}
 
     def take_untold(self, most: int) -> list[str]:
-        """Uids of at most `most` pods that were not told yet. They count as told from now on.
-
-        Newcomers first, then in the order of release. Costs in proportion to the pods taken.
+        """Uids of at most `most` pods that were not told yet, in the order of release, then those
+        that came since. They count as told from now on.
         """
-        uids = list(islice(self._newcomers, most))
+        uids = list(islice(self._untold, most))
         for uid in uids:
-            del self._newcomers[uid]
-        left = most - len(uids)
-        if left and self._told_up_to is not None:
-            place = bisect_right(self.sort_keys, self._told_up_to)
-            found = self.sort_keys[place : place + left]
-            uids += [sort_key.uid for sort_key in found]
-            self._told_up_to = found[-1] if place + left < len(self.sort_keys) else None
+            del self._untold[uid]
         return uids
 
 
@@ -220,6 +207,9 @@ class InadmissibleClass:
     def __len__(self) -> int:
         return len(self._candidates)
 
+    def __iter__(self) -> Iterator[Candidate]:
+        return (candidate for _, candidate in self._candidates)
+
     def before(self, place: ReleaseKey) -> int:
         """How many candidates come before a place."""
         return bisect_left(self._candidates, (place,))
@@ -228,11 +218,6 @@ class InadmissibleClass:
     def first(self) -> Candidate:
         """The first in the order of release."""
         return self._candidates[0][1]
-
-    @property
-    def last(self) -> Candidate:
-        """The last in the order of release."""
-        return self._candidates[-1][1]
 
     @property
     def release_key(self) -> ReleaseKey:
@@ -254,3 +239,33 @@ class InadmissibleClass:
         """Whether the first still lacks room, as far as is known without judging it."""
         needs = self.shortage.needs.items()
         return self.shortage.epoch == epoch and all(free(room) < need for room, need in needs)
+
+
+def first_members(
+    classes: Iterable[PodClass], number: int, by_task: Mapping[str, int]
+) -> list[SortKey]:
+    """The first `number` of the pods of these classes, in the order of release, among them as many
+    of each task as `by_task` says; fewer where too few are there.
+
+    Costs by the number, and by the classes.
+    """
+    if not by_task:
+        return list(islice(_in_order([one.sort_keys for one in classes], number), number))
+    rows: dict[str | None, list[list[SortKey]]] = {}
+    for pod_class in classes:
+        task = pod_class.task if pod_class.task in by_task else None
+        rows.setdefault(task, []).append(pod_class.sort_keys)
+    chosen, others = list[SortKey](), list[Iterator[SortKey]]()
+    for task, some in rows.items():
+        in_order = _in_order(some, number)
+        chosen += islice(in_order, by_task[task] if task is not None else 0)
+        others.append(in_order)
+    chosen += islice(heapq.merge(*others), max(0, number - len(chosen)))
+    return sorted(chosen)
+
+
+def _in_order(rows: Sequence[list[SortKey]], number: int) -> Iterator[SortKey]:
+    """The pods of these rows in the order of release, the first `number` at least."""
+    if len(rows) <= _MERGED:
+        return iter(heapq.merge(*rows))
+    return iter(sorted(chain.from_iterable(islice(row, number) for row in rows)))

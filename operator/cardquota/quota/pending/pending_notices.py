@@ -1,24 +1,17 @@
-"""Why the pods of one queue wait: how many for which reason (T7), and who is still to be told.
+"""Since when the pods of one queue wait, how many for which reason (T7), and who is to be told.
 
 They are told in portions, as thousands may have one reason.
 """
 
+from bisect import bisect_left, insort
 from typing import Final, NamedTuple
 
 from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
-from .gang import Gang
 
 MOST_KEPT: Final = 32
 """Classes whose verdict is kept for their pods. The other classes are judged once more."""
-
-
-class Words(NamedTuple):
-    """What waiting pods are to be told."""
-
-    verdict: Verdict
-    gang: Gang | None
 
 
 class Behind(NamedTuple):
@@ -35,6 +28,43 @@ class Behind(NamedTuple):
     """Seconds for which that one has waited, which is too long; None: the queue is fifo."""
 
 
+class WaitTimes:
+    """The creation times of pods that wait, as the API server writes them.
+
+    To add or discard one costs by the logarithm of their number; the questions cost nothing.
+    """
+
+    __slots__ = ("_created",)
+
+    def __init__(self) -> None:
+        self._created: list[str] = []
+        """Sorted. One second each, so their order as text is their order in time."""
+
+    def __len__(self) -> int:
+        return len(self._created)
+
+    def add(self, created: str) -> None:
+        """A pod begins waiting."""
+        insort(self._created, created)
+
+    def discard(self, created: str) -> None:
+        """A pod that was added with this time no longer waits."""
+        del self._created[bisect_left(self._created, created)]
+
+    @property
+    def oldest(self) -> str | None:
+        """When the first of them was created; None where nobody waits."""
+        return self._created[0] if self._created else None
+
+    @property
+    def median(self) -> str | None:
+        """When the one in the middle was created: at least half of them have waited for as
+        long, or longer. None where nobody waits.
+        """
+        number = len(self._created)
+        return self._created[(number - 1) // 2] if number else None
+
+
 class PendingNotices:
     """Classes of one queue with pods that have not been told why they wait. The first is next.
 
@@ -45,7 +75,7 @@ class PendingNotices:
     __slots__ = ("_classes", "by_reason")
 
     def __init__(self) -> None:
-        self._classes: dict[PodClass, Words | Behind | None] = {}
+        self._classes: dict[PodClass, Verdict | Behind | None] = {}
         self.by_reason: dict[Reason | None, int] = {}
         """How many pods wait for which reason, as they were last judged; None: they were not yet.
         Only reasons for which somebody waits."""
@@ -80,15 +110,15 @@ class PendingNotices:
                 self._count(reason, number)
                 pod_class.waits_for = reason
 
-    def add(self, candidate: Candidate, words: Words) -> None:
+    def add(self, candidate: Candidate, verdict: Verdict) -> None:
         """A candidate's pods wait for this reason. Those that do not know it must be told."""
-        self._judged(candidate, words.verdict.reason)
-        if words.verdict.reason is None:
+        self._judged(candidate, verdict.reason)
+        if verdict.reason is None:
             return
         for pod_class in candidate.classes:
-            pod_class.to_hear(words.verdict.reason)
+            pod_class.to_hear(verdict.reason)
             if pod_class.pending_notices:
-                self._classes[pod_class] = words if len(self._classes) < MOST_KEPT else None
+                self._classes[pod_class] = verdict if len(self._classes) < MOST_KEPT else None
 
     def add_behind(self, candidate: Candidate, words: Behind) -> None:
         """A candidate waits behind another one. Pods that were told something before are told
@@ -109,19 +139,21 @@ class PendingNotices:
         """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)
 
-    def next(self) -> Words | Behind | Candidate | None:
-        """What is to be told next, or the candidate to judge again for it. None: all are told."""
+    def next(self) -> tuple[Candidate, Verdict | Behind | None] | None:
+        """Who is to be told next, and what; without that it is to be judged again. None: all are
+        told.
+        """
         for pod_class, words in self._classes.items():
-            return words or pod_class.candidate
+            return (pod_class.candidate, words) if pod_class.candidate is not None else None
         return None
 
-    def keep(self, candidate: Candidate, words: Words) -> None:
+    def keep(self, candidate: Candidate, verdict: Verdict) -> None:
         """Store the words for a candidate that was judged again."""
         for pod_class in candidate.classes:
             if pod_class in self._classes:
-                self._classes[pod_class] = words
+                self._classes[pod_class] = verdict
 
-    def take(self, words: Words | Behind, most: int) -> list[str]:
+    def take(self, words: Verdict | Behind, most: int) -> list[str]:
         """Uids of some pods to be told these words. They count as told from now on.
 
         Classes take turns; classes with the same words go together.

@@ -13,14 +13,11 @@ from typing import Final, NamedTuple
 
 from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
-from .active_candidates import ActiveCandidates
 from .borrowers import Borrowers
 from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
-from .gang import Gang
-from .inadmissible_classes import InadmissibleClasses
-from .pending_notices import PendingNotices
-from .release_key import ORDINARY, Precedence, precedence_of
-from .wait_times import WaitTimes
+from .candidate_order import ActiveCandidates, InadmissibleClasses
+from .pending_notices import PendingNotices, WaitTimes
+from .release_key import ORDINARY, Gang, Precedence, precedence_of
 
 _DENY: Final = ChargeState.GATED_DENY
 AT_A_TIME: Final = 64
@@ -70,7 +67,6 @@ class PendingQueue:
         "_blocked_on_cards",
         "_by_gang",
         "_changed_gangs",
-        "_classes_to_activate",
         "_epoch",
         "_needs_outdated",
         "_refreshing",
@@ -113,9 +109,7 @@ class PendingQueue:
         self._blocked_on_cards: dict[Candidate, None] = {}
         """Candidates to be tried when another card becomes known."""
         self._to_activate: dict[Candidate, None] = {}
-        """Candidates for which that happened and that are still to be activated."""
-        self._classes_to_activate: dict[InadmissibleClass, None] = {}
-        """Inadmissible classes whose candidates are to be activated."""
+        """Candidates that are still to be activated."""
         self._by_gang: dict[Gang, _Members] = {}
         self._changed_gangs: dict[Gang, None] = {}
         """Gangs that changed: their members may now go together, or one by one."""
@@ -134,16 +128,6 @@ class PendingQueue:
         as on a replica that does not lead.
         """
         return self.pending_notices.by_reason
-
-    @property
-    def gangs(self) -> int:
-        """Of how many gangs members wait here."""
-        return len(self._by_gang)
-
-    @property
-    def blocked(self) -> bool:
-        """Whether a candidate waits for something other than room."""
-        return bool(self._blocked) or self.blocked_on_cards
 
     @property
     def blocked_on_cards(self) -> bool:
@@ -188,10 +172,7 @@ class PendingQueue:
         if pod_class is None:
             pod_class = self.classes[key] = PodClass(gang, key, task)
         record.class_key = pod_class.key
-        sort_key = record.sort_key
-        pod_class.join(sort_key)
-        self.waits.add(sort_key.made)
-        self.pending_notices.count(pod_class, 1)
+        self._begin(pod_class, record.sort_key)
         if record.charge_state is _DENY:
             self.deny_classes[key] = self.deny_classes.get(key, 0) + 1
         if gang is None:
@@ -202,29 +183,27 @@ class PendingQueue:
             members = self._by_gang[gang] = _Members()
         members.classes[key] = pod_class
         members.changed[pod_class] = None
-        gang.queues[self] = None
+        gang.queues[self.queue] = None
         self._changed_gangs[gang] = None
 
     def back_off(self, record: PodRecord) -> None:
         """A pod begins waiting that is `refused`."""
-        self.refused.join(record.sort_key)
-        self.waits.add(record.sort_key.made)
-        self.pending_notices.count(self.refused, 1)
+        self._begin(self.refused, record.sort_key)
+
+    def _begin(self, pod_class: PodClass, sort_key: SortKey) -> None:
+        pod_class.join(sort_key)
+        self.waits.add(sort_key.made)
+        self.pending_notices.count(pod_class, 1)
 
     def leave(self, record: PodRecord) -> None:
         """A pod no longer waits. Call this with the facts that it joined with."""
         key, record.class_key = record.class_key, None
         if key is None:
             if record.refused:
-                self.refused.leave(record.sort_key)
-                self.waits.discard(record.sort_key.made)
-                self.pending_notices.count(self.refused, -1)
+                self._end(self.refused, record.sort_key)
             return
         pod_class = self.classes[key]
-        sort_key = record.sort_key
-        pod_class.leave(sort_key)
-        self.waits.discard(sort_key.made)
-        self.pending_notices.count(pod_class, -1)
+        self._end(pod_class, record.sort_key)
         if record.charge_state is _DENY:
             self.deny_classes[key] -= 1
             if not self.deny_classes[key]:
@@ -240,6 +219,11 @@ class PendingQueue:
                 self.activate(pod_class.candidate)
             else:
                 pod_class.candidate = None  # breaks the reference cycle
+
+    def _end(self, pod_class: PodClass, sort_key: SortKey) -> None:
+        pod_class.leave(sort_key)
+        self.waits.discard(sort_key.made)
+        self.pending_notices.count(pod_class, -1)
 
     def tell_all_again(self) -> None:
         """Have all pods and groups that wait here told once more why, in the words of now. Where
@@ -349,7 +333,6 @@ class PendingQueue:
         return bool(
             self._changed_gangs
             or self._needs_outdated
-            or self._classes_to_activate
             or self._to_activate
             or self._active.unordered
         )
@@ -364,12 +347,6 @@ class PendingQueue:
                 if inadmissible:
                     self.inadmissible.have_tried(inadmissible)
                 yield
-        while self._classes_to_activate:
-            inadmissible = next(iter(self._classes_to_activate))
-            while inadmissible:
-                self.activate(inadmissible.last)
-                yield
-            del self._classes_to_activate[inadmissible]
         while self._to_activate:
             self.activate(self._to_activate.popitem()[0])
             yield
@@ -436,7 +413,7 @@ class PendingQueue:
 
     def activate_class(self, inadmissible: InadmissibleClass) -> None:
         """Have all candidates of a class tried: their reason to wait has changed."""
-        self._classes_to_activate[inadmissible] = None
+        self._to_activate.update(dict.fromkeys(inadmissible))
 
     def invalidate_needs(self) -> None:
         """Have the first of every inadmissible class tried whatever room there is: the noted needs
@@ -466,7 +443,7 @@ class PendingQueue:
         if not members.classes:
             del self._by_gang[gang]
             self._changed_gangs.pop(gang)
-            del gang.queues[self]
+            del gang.queues[self.queue]
 
     def _dissolve(self, candidate: Candidate) -> None:
         """Its classes will join other candidates. Until then their pods are told nothing."""
@@ -484,6 +461,7 @@ class PendingQueue:
 
     def _drop(self, candidate: Candidate) -> None:
         self.inadmissible.take(candidate)
+        self._to_activate.pop(candidate, None)
         if not self._active.discard(candidate):
-            for some in (self._blocked, self._blocked_on_cards, self._to_activate):
-                some.pop(candidate, None)
+            self._blocked.pop(candidate, None)
+            self._blocked_on_cards.pop(candidate, None)

@@ -7,7 +7,7 @@ the caller to charge. `next_refusals`: which pods are to be told why they wait.
 from .cycle import BORROWERS_AT_A_TIME, Starvation, release_cycle
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait, judge_member
-from .release_order import QueueOrder, Usage, queue_order, usage
+from .release_order import QueueOrder, Usage, usage
 
 __all__ = [
     "BORROWERS_AT_A_TIME",
@@ -20,7 +20,6 @@ __all__ = [
     "Wait",
     "judge_member",
     "next_refusals",
-    "queue_order",
     "release_cycle",
     "usage",
 ]

@@ -21,10 +21,9 @@ from ..pending.candidate import (
     NeverClosed,
     Shortage,
 )
-from ..pending.gang import Readiness
-from ..pending.inadmissible_classes import InadmissibleClasses
-from ..pending.pending_notices import Behind, Words
-from ..pending.release_key import LOST, ReleaseKey
+from ..pending.candidate_order import InadmissibleClasses
+from ..pending.pending_notices import Behind
+from ..pending.release_key import LOST, Readiness, ReleaseKey
 from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES
 from .refusals import Refusal, next_refusals
@@ -78,9 +77,9 @@ def release_cycle(
 
     The cycle may be left after any step, to give way. The next cycle judges nothing twice that has
     not changed. So a job whose cycles are always left still comes to an end. A step judges at most
-    one candidate, or some pods that may borrow. Besides, it costs by the cards that are waited for,
-    not by the pods that wait. `next_refusals` then gives the pods that are to be told why they
-    wait.
+    one candidate, or some pods that may borrow. Besides, it costs by the different amounts that are
+    waited for, and the first one by the classes that wait. `next_refusals` then gives the pods that
+    are to be told why they wait.
 
     `starvation`: what wait is too long; None: none is.
     """
@@ -249,7 +248,7 @@ class _Cycle:
                 pending.set_inadmissible(candidate, found.signature, asked, shortage)
             else:
                 pending.block(candidate, reason)
-            pending.pending_notices.add(candidate, Words(found.verdict, found.gang))
+            pending.pending_notices.add(candidate, found.verdict)
         head = candidate.inadmissible
         if head is not None and self._may_close(head.release_key):
             self._close(head)

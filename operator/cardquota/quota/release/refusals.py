@@ -12,7 +12,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
 from ..messages import gate_messages
 from ..pending.candidate import Candidate
-from ..pending.pending_notices import Behind, Words
+from ..pending.pending_notices import Behind
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -39,23 +39,24 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     """
     pending_notices = account.pending.pending_notices
     found = pending_notices.next()
-    if isinstance(found, Candidate):
-        _ask_again(ledger, account, found)
+    if found is not None and found[1] is None:
+        _ask_again(ledger, account, found[0])
         found = pending_notices.next()
-        if isinstance(found, Candidate):
-            return []
     if found is None:
         return None
-    uids = pending_notices.take(found, AT_A_TIME)
+    candidate, words = found
+    if words is None:
+        return []
+    uids = pending_notices.take(words, AT_A_TIME)
     there = (ledger.pods[uid] for uid in uids if uid in ledger.pods)
     pods = sorted(there, key=lambda record: record.sort_key)
     groups = [ledger.groups[uid] for uid in uids if uid in ledger.groups]
-    if isinstance(found, Behind):
-        return list(_of_those_behind(account, pods, groups, found))
+    if isinstance(words, Behind):
+        return list(_of_those_behind(account, pods, groups, words))
     if groups:
-        return [Refusal((), found.verdict, group) for group in groups]
-    gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
-    return [Refusal(tuple(pods), found.verdict, gang)]
+        return [Refusal((), words, group) for group in groups]
+    gang = ledger.groups.get(candidate.gang.key) if candidate.gang is not None else None
+    return [Refusal(tuple(pods), words, gang)]
 
 
 def _of_those_behind(
@@ -83,4 +84,4 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
         account.pending.activate(candidate)
         ledger.dirty.mark_pending(account.name)
     else:
-        account.pending.pending_notices.keep(candidate, Words(found.verdict, found.gang))
+        account.pending.pending_notices.keep(candidate, found.verdict)

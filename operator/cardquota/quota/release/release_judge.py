@@ -1,9 +1,8 @@
 """The judgement of one candidate now: it opens, or what it waits for (E2, T2)."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Final
 
 from ..accounts.account import AccountReader
@@ -12,13 +11,19 @@ from ..decisions.borrowing import MOST_LENT, with_borrowing
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.group_judgement import judge_enqueue
 from ..decisions.judgement import judge, judge_presence, judge_release
-from ..decisions.queue_room import QueueRoom
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
 from ..messages import gang_messages
-from ..pending.candidate import BesideElastic, Candidate, Needs, NeverClosed, PodClass, Room
-from ..pending.first_members import first_members
+from ..pending.candidate import (
+    BesideElastic,
+    Candidate,
+    Needs,
+    NeverClosed,
+    PodClass,
+    Room,
+    first_members,
+)
 from ..pods.pod_record import PodRecord, SortKey
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
@@ -47,7 +52,6 @@ class Wait:
     """A candidate does not fit. With `signature` it lacks room, as all with the same signature."""
 
     verdict: Verdict
-    gang: PodGroupState | None = None
     signature: Hashable = None
     needs: Needs | None = None
 
@@ -91,7 +95,7 @@ class ReleaseJudge:
             return Opening(first.queue, ((first, verdict.cards),))
         if verdict.outcome is not Outcome.WAITS:
             return Wait(verdict)
-        return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
+        return Wait(verdict, self.signature(candidate), self._needs(verdict))
 
     def borrow(self, uid: str) -> Opening | None:
         """Whether a pod goes now with cards that its queue lends (R6)."""
@@ -106,44 +110,47 @@ class ReleaseJudge:
 
     def _judge_enqueue(self, candidate: Candidate, group: PodGroupState) -> Opening | Wait:
         if group.facts is None:
-            return Wait(Verdict(Outcome.UNSEEN, self._account.name), group)
+            return Wait(Verdict(Outcome.UNSEEN, self._account.name))
         found = judge_enqueue(self._ledger, group.facts, group.request)
         if found.verdict.fits:
             return Opening(self._account.name, (), group, found.amounts)
         if found.needs is None:
-            return Wait(found.verdict, group)
-        return Wait(found.verdict, group, self.signature(candidate), found.needs)
+            return Wait(found.verdict)
+        return Wait(found.verdict, self.signature(candidate), found.needs)
 
     def _judge_gang(
         self, candidate: Candidate, first: PodRecord, group: PodGroupState
     ) -> Opening | Wait:
         if group.backed_off:
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
+            return Wait(Verdict(Outcome.UNSEEN, first.queue))
         missing = judge_presence(self._ledger, first)
         if missing is not None:
-            return Wait(missing, group)
+            return Wait(missing)
         if group.started:
             # Its members go one by one now, which the pending queue does not know yet.
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
+            return Wait(Verdict(Outcome.UNSEEN, first.queue))
         not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
-            return Wait(not_ready, group)
+            return Wait(not_ready)
         members = self.starting(candidate, group)
         verdict, cards = judge_gang(self._ledger, members)
-        chosen = list(zip(members, cards, strict=False))
         runs_already = group.missing < group.minimum
-        if not verdict.fits and runs_already:
-            chosen = self._others(candidate, group)
-        if len(chosen) == group.missing:
-            return Opening(first.queue, tuple(chosen), group, self._asked(chosen))
+        chosen, fits = members, verdict.fits
+        if not fits and runs_already:
+            chosen = self._smallest(candidate, group)
+            again, cards = judge_gang(self._ledger, chosen) if chosen else (verdict, [])
+            fits = again.fits
+        if fits:
+            pods = tuple(zip(chosen, cards, strict=True))
+            return Opening(first.queue, pods, group, self._asked(pods))
         if runs_already:
             # Whatever the first members lack, others may fit once anything is free.
             needs = self._more(self._members(candidate, len(group.members), {}))
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
-            return Wait(verdict, group)
-        return Wait(verdict, group, self.signature(candidate), needs)
+            return Wait(verdict)
+        return Wait(verdict, self.signature(candidate), needs)
 
     def starting(self, candidate: Candidate, group: PodGroupState) -> list[PodRecord]:
         """The members that are still missing, by number and by task (E2)."""
@@ -155,64 +162,36 @@ class ReleaseJudge:
         sort_keys = first_members(candidate.classes, number, by_task)
         return [self._ledger.pods[sort_key.uid] for sort_key in sort_keys]
 
-    def _others(self, candidate: Candidate, group: PodGroupState) -> list[tuple[PodRecord, Charge]]:
-        """For a minimum that lost members while it ran: any members that fit, the smallest first.
+    def _smallest(self, candidate: Candidate, group: PodGroupState) -> list[PodRecord]:
+        """For a minimum that lost members while it ran: of those that fit by themselves the ones
+        with the fewest cards, and then the least cpu and memory, among them as many of each task as
+        must be. A member that replaces a lost one must not wait behind an extra one that does not
+        fit. Of very many kinds of a task only some are considered.
 
-        A member that replaces a lost one must not wait behind an extra member that does not fit.
-        The smallest are those with the fewest cards, and, if these lack cpu or memory, those with
-        the least of it. Of very many kinds only some are considered.
-
-        Not guaranteed: that members are found whenever some fit. Which unequal members fit together
-        in cards, cpu and memory is a packing problem; those not found wait for more room.
+        Not guaranteed: that members are found whenever some fit together. Those not found wait for
+        more room.
         """
-        need = group.missing
-        chosen, short = self._smallest(candidate, group, None)
-        for dimension in COMPUTE_RESOURCES:
-            if len(chosen) < need and dimension in short:
-                chosen, _ = self._smallest(candidate, group, dimension)
-        if len(chosen) < need:
-            return []
-        _, cards = judge_gang(self._ledger, chosen)
-        return list(zip(chosen, cards, strict=False))
+        pods, ledger = self._ledger.pods, self._ledger
 
-    def _smallest(
-        self, candidate: Candidate, group: PodGroupState, dimension: str | None
-    ) -> tuple[list[PodRecord], Collection[str]]:
-        """Members that fit together, at most as many as are missing: of each task as many as must
-        be, then others; each time those with the least of `dimension`, if it is named, and the
-        fewest cards first. And which of cpu and memory was short.
-        """
-        pods = self._ledger.pods
-        by_task = dict(group.missing_by_task)
-        of_any = group.missing - sum(by_task.values())
-
-        def size(pod_class: PodClass) -> tuple[int, int, SortKey]:
+        def size(pod_class: PodClass) -> tuple[int, int, int, SortKey]:
             first = pod_class.sort_keys[0]
-            return (*_size(pods[first.uid], dimension), first)
+            request = pods[first.uid].request
+            asked = (request.amount, request.cpu, request.memory) if request else (0, 0, 0)
+            return *asked, first
 
-        kinds = sorted(candidate.classes, key=size)
-        chosen: list[PodRecord] = []
-        taken = Counter[SortKey]()
-        room = QueueRoom(self._account)
-
-        def take(pod_class: PodClass, number: int) -> int:
-            first = pod_class.sort_keys[0]
-            record, left = pods[first.uid], pod_class.sort_keys[taken[first] :][:number]
-            able = left and judge(self._ledger, record.facts, record.queue).fits
-            fit = room.take(record.request, len(left)) if able and record.request else 0
-            taken[first] += fit
-            chosen.extend(pods[sort_key.uid] for sort_key in left[:fit])
-            return fit
-
-        # First those of each task that must be: others may not take their room.
-        tries = GANG_KINDS.most
-        for one in _in_turn(kinds, by_task):
-            if by_task[one.task] and tries:
-                tries -= 1
-                by_task[one.task] -= take(one, by_task[one.task])
-        for one in kinds[: GANG_KINDS.most]:
-            of_any -= take(one, of_any)
-        return chosen, room.short
+        by_task, tried = dict(group.missing_by_task), Counter[str]()
+        chosen, others = list[SortKey](), list[SortKey]()
+        for one in sorted(candidate.classes, key=size):
+            task, first = one.task, pods[one.sort_keys[0].uid]
+            tried[task] += 1
+            if tried[task] <= GANG_KINDS.most and judge(ledger, first.facts, first.queue).fits:
+                must = one.sort_keys[: by_task.get(task, 0)]
+                by_task[task] = by_task.get(task, 0) - len(must)
+                chosen += must
+                others += one.sort_keys[len(must) :][: group.missing]
+        chosen += others[: group.missing - len(chosen)]
+        whole = len(chosen) == group.missing and not any(by_task.values())
+        return [pods[sort_key.uid] for sort_key in sorted(chosen)] if whole else []
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
@@ -222,7 +201,9 @@ class ReleaseJudge:
             key = id(record if record.class_key is None else record.class_key), cards
             charge = alike.get(key)
             if charge is None:
-                charge = alike[key] = self._ledger.charge_of(record, cards)
+                charge = alike[key] = self._ledger.with_cpu_memory(
+                    record.facts, record.queue, dict(cards)
+                )
             for dimension, amount in charge:
                 total[dimension] = total.get(dimension, 0) + amount
         return canonical(total)
@@ -236,7 +217,7 @@ class ReleaseJudge:
         if candidate.group_to_enqueue is not None:
             whole = self._ledger.groups[candidate.group_to_enqueue.key].request
             # Pods that ask for cards may be free of cpu and memory (P6).
-            free = self._ledger.exempt_cpu_memory and whole.cards
+            free = self._ledger.settings.exempt_cpu_memory and whole.cards
             return whole.dimensions.difference(COMPUTE_RESOURCES if free else ())
         uids = [pod_class.sort_keys[0].uid for pod_class in candidate.classes]
         if candidate.gang is not None:
@@ -341,20 +322,3 @@ def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | 
 
 def _enough(ready: Counter[str], missing: int, by_task: Mapping[str, int]) -> bool:
     return ready.total() >= missing and all(ready[task] >= n for task, n in by_task.items())
-
-
-def _size(record: PodRecord, dimension: str | None) -> tuple[int, int]:
-    """What a pod asks for of `dimension`, if one is given, and its number of cards."""
-    request = record.request
-    least = dict(request.cpu_memory).get(dimension, 0) if request and dimension else 0
-    return least, request.amount if request else 0
-
-
-def _in_turn(kinds: Iterable[PodClass], by_task: Mapping[str, int]) -> Iterator[PodClass]:
-    """The first of each of these tasks, then the second of each, and so on."""
-    rows: dict[str, list[PodClass]] = {task: [] for task, least in by_task.items() if least}
-    for one in kinds:
-        if one.task in rows:
-            rows[one.task].append(one)
-    for turn in zip_longest(*rows.values()):
-        yield from (one for one in turn if one is not None)

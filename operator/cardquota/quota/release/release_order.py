@@ -88,13 +88,6 @@ class QueueOrder:
         return None
 
 
-def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
-    """Queues whose share is used up last, then by priority, by the share they hold of what they
-    deserve, and by name. Without a pause.
-    """
-    return [place.queue for place in sorted(_place(ledger, queue) for queue in queues)]
-
-
 def _place(ledger: LedgerReader, queue: str) -> _Place:
     account = ledger.account(queue)
     if account is None or account.facts is None:

@@ -213,7 +213,7 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
         oversold=tuple(
             Oversold(card, quotas, total)
             for card in sorted(account.quota)
-            if (quotas := ledger.cluster_quota(card)) > (total := ledger.nodes.total(card))
+            if (quotas := ledger.quotas.of(card)) > (total := ledger.nodes.total(card))
         ),
         quota_problem=facts.quota_problem,
         has_quota=bool(account.quota),

@@ -10,7 +10,7 @@ from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.body import Body
 from cardquota.cluster.api import ApiError, OutcomeUnknown
 from cardquota.cluster.watch import ChangeNotifier, LeftOutReads, watched_kinds
-from cardquota.quota.ledger import Ledger, ledger_state
+from cardquota.quota.ledger import Ledger, ledger_reader
 
 POD = a_pod("p").in_queue("red").asking_for(1).gated()
 FIRST = POD.put("first", "metadata", "name").with_uid("first")
@@ -45,8 +45,8 @@ class Stored:
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """Room for one pod and one group, which others have."""
     for name, most in (("WAITING_PODS", 3_000), ("IDLE_GROUPS", 4_000)):
-        limit = getattr(ledger_state, name)._replace(most=most)
-        monkeypatch.setattr(ledger_state, name, limit)
+        limit = getattr(ledger_reader, name)._replace(most=most)
+        monkeypatch.setattr(ledger_reader, name, limit)
     red = a_queue("red").with_quota({H200: 4})
     return a_ledger(*CARDS, red, FIRST, a_group("first").of(2), POD, GROUP)
 

@@ -349,7 +349,7 @@ async def test_while_nobody_knows_the_charge_stays() -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert charged(ledger, H200) == 2
-    ledger.decisions.end_term()
+    list(ledger.decisions.end_term_in_steps())
     assert charged(ledger, H200) == 0
 
 

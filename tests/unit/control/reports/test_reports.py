@@ -16,7 +16,7 @@ from cardquota.control.reports import (
 )
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger import Ledger, ledger_state
+from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.reports import QueueReport, report
 
 from ..fakes import Told, a_world
@@ -69,8 +69,8 @@ def test_another_queue_of_the_same_name_is_another() -> None:
 
 async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WAITING_PODS", "IDLE_GROUPS"):
-        limit = getattr(ledger_state, name)._replace(most=1)
-        monkeypatch.setattr(ledger_state, name, limit)
+        limit = getattr(ledger_reader, name)._replace(most=1)
+        monkeypatch.setattr(ledger_reader, name, limit)
     pods = [a_pod(f"p{n}").in_queue("red").gated() for n in range(3)]
     ledger, told = a_ledger(*pods, a_group("train")), Told()
     assert report_left_out(ledger, told)  # type: ignore[arg-type]

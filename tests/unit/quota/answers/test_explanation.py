@@ -15,7 +15,7 @@ from cardquota.quota.answers import (
     explain,
 )
 from cardquota.quota.answers.asked_workload import AT_A_TIME
-from cardquota.quota.ledger import Ledger, ledger_state
+from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.messages import answer_messages
 from cardquota.quota.pods import queue_pods
 
@@ -507,8 +507,8 @@ def test_p8_of_a_pod_or_group_of_which_only_the_name_is_kept_that_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("WAITING_PODS", "IDLE_GROUPS"):
-        limit = getattr(ledger_state, name)._replace(most=1)
-        monkeypatch.setattr(ledger_state, name, limit)
+        limit = getattr(ledger_reader, name)._replace(most=1)
+        monkeypatch.setattr(ledger_reader, name, limit)
     ledger = a_cluster(waiting("w", 3), a_group("train").in_queue("red"), quota=3)
     for kind, name in (("Pod", "w"), ("PodGroup", "train")):
         found = explained(ledger, kind, name)

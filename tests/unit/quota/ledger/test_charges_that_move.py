@@ -279,7 +279,7 @@ class MovingCharges(RuleBasedStateMachine):
 
     @rule()
     def the_leader_fails(self) -> None:
-        self.ledger.decisions.end_term()
+        list(self.ledger.decisions.end_term_in_steps())
         self.ledger, self.replica = self.replica, self.ledger
 
     @rule()

@@ -87,34 +87,3 @@ def test_w1_it_is_what_the_rounds_give_one_after_the_other(
         numerator, denominator = filling.of(name)
         assert numerator * amount.denominator == amount.numerator * denominator
     assert filling.whole() == whole(exact, total)
-
-
-@given(totals, several)
-def test_w1_never_more_than_there_is_or_than_the_cap_and_nothing_is_left(
-    total: int, demands: dict[str, WeightedDemand]
-) -> None:
-    found = deserved_by_weight(total, demands)
-    guarantees = {name: min(one.guarantee, one.cap) for name, one in demands.items()}
-    assert sum(found.values()) <= max(total, sum(guarantees.values()))
-    for name, amount in found.items():
-        assert guarantees[name] <= amount <= demands[name].cap
-    short = [name for name, amount in found.items() if amount < demands[name].cap]
-    assert not short or sum(found.values()) >= total
-
-
-@given(totals, several, st.tuples(st.integers(1, 9), st.integers(1, 9)), amounts, amounts)
-def test_w1_a_larger_weight_never_gets_less(
-    total: int,
-    demands: dict[str, WeightedDemand],
-    weights: tuple[int, int],
-    cap: int,
-    guarantee: int,
-) -> None:
-    """Of two that are alike but for their weight; and of one that gets a larger one."""
-    heavy, light = max(weights), min(weights)
-    pair = {"x": W(light, cap, guarantee), "y": W(heavy, cap, guarantee)}
-    found = deserved_by_weight(total, demands | pair)
-    assert found["y"] >= found["x"] or heavy == light
-    lighter = deserved_by_weight(total, demands | {"y": W(light, cap, guarantee)})
-    heavier = deserved_by_weight(total, demands | {"y": W(heavy, cap, guarantee)})
-    assert heavier["y"] >= lighter["y"]

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from builders import (
     CARDS,
     H200,
-    H800,
     Body,
     a_group,
     a_ledger,
@@ -87,30 +86,6 @@ def in_every_order(*things: Body | Class) -> dict[tuple[str, str], Totals]:
     found = [totals(told(map(ToldEvent, order))) for order in permutations(things)]
     assert all(one == found[0] for one in found)
     return found[0]
-
-
-def test_d8_a_bound_pod_is_charged_by_its_node_whichever_is_seen_first() -> None:
-    queue = a_queue("red").with_quota({H200: 1, H800: 5})
-    pod = a_pod("p").in_queue("red").asking_for(2).on_node("h200-2")
-    # Its node is of a card that another one has shown before, or not.
-    found = in_every_order(pod, FIXED["h200-1"], FIXED["h200-2"], FIXED["h800-1"], queue)
-    assert found == {("red", H200): Totals(requested=2, allocated=2)}
-
-
-def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elastic_part() -> None:
-    members = [
-        a_pod(f"p{number}")
-        .in_queue("red")
-        .in_group("gang-a")
-        .asking_for(1)
-        .on_node("h200-1", f"2026-01-01T01:0{number}:00Z")
-        for number in range(3)
-    ]
-    reserving = a_group("gang-a").in_queue("red").of(2).reserving("red", {H200: 4})
-    found = in_every_order(*members, reserving, FIXED["h200-1"], a_queue("red"))
-    assert found == {
-        ("red", H200): Totals(requested=3, inqueue=1, allocated=3, elastic=1, offline=3)
-    }
 
 
 def test_e6_a_groups_priority_class_counts_whichever_is_seen_first() -> None:

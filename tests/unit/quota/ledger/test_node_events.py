@@ -94,6 +94,7 @@ def test_an_event_looks_at_no_queue_that_it_does_not_concern(
     monkeypatch.setattr(ledger, "accounts_by_queue", None)  # any look at all of them would fail
     see(ledger, a_node("more").with_cards(H200, 7))
     ledger.node_gone("more")
+    monkeypatch.undo()
     assert ledger.dirty.take_changed() == {"sold"}
 
 

@@ -45,11 +45,6 @@ def test_v5_volcanos_default_changes_nobodys_queue(
     assert queue_of(pod.in_group(None), team, default=default) == queue
 
 
-def test_v5_another_queue_of_such_a_group_says_nothing_either() -> None:
-    late = a_group(VOLCANOS).in_queue("groups")
-    assert queue_of(UNNAMED.in_group(VOLCANOS), late, default="all") == "all"
-
-
 @pytest.mark.parametrize("default", ["", "red"])
 def test_v5_a_pod_is_counted_once_and_stays_where_it_is_when_the_group_comes(default: str) -> None:
     ledger = a_ledger(*CARDS, RED, a_queue("default"), UNNAMED, default_queue=default)
@@ -85,9 +80,3 @@ def test_section_2_the_queue_says_the_policy_else_the_controller(
     see(ledger, pod.gated())
     charge_state = ChargeState.GATED_GATE if policy is Policy.GATE else ChargeState.GATED_DENY
     assert ledger.pods[pod.uid].charge_state is charge_state
-
-
-def test_a_change_of_policy_moves_who_is_gated() -> None:
-    ledger = a_cluster(POD.gated())
-    see(ledger, RED.with_policy("Gate"))
-    assert ledger.pods[POD.uid].charge_state is ChargeState.GATED_GATE

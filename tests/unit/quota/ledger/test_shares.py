@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import H200, H800, a_ledger, a_node, a_pod, a_queue, see
+from builders.queue_order import queue_order
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger, shares
-from cardquota.quota.release import queue_order
 from cardquota.quota.reports import report
 
 from ..plain_rounds import PlainSharer, rounds, whole

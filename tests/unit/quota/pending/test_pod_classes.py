@@ -168,13 +168,7 @@ def what_is_left(cluster: ClassCluster) -> str:
         account = cluster.ledger.account(queue)
         assert account is not None
         pending = account.pending
-        if (
-            pending.classes
-            or pending.deny_classes
-            or pending.gangs
-            or pending.blocked
-            or list(pending.inadmissible)
-        ):
+        if pending.classes or pending.deny_classes or pending.groups or list(pending.inadmissible):
             return f"{queue} remembers who is gone"
     return ""
 

@@ -1,12 +1,15 @@
 """T7: how many pods wait for which reason, as they were last judged."""
 
+from statistics import median_low
+
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from builders import a_pod
-from cardquota.quota import Outcome, Reason, Verdict
+from cardquota.quota import Outcome, Reason, Verdict, time_text
 from cardquota.quota.ledger.groups import PodGroupState
-from cardquota.quota.pending import Behind, Candidate, PendingQueue, Words
+from cardquota.quota.pending import Behind, Candidate, PendingQueue, WaitTimes
 from cardquota.quota.pods import ChargeState, PodRecord
 
 BEHIND = Behind("NVIDIA-H200", "team", "first", group=False, waited=None)
@@ -19,8 +22,8 @@ def record(name: str) -> PodRecord:
     return found
 
 
-def words(reason: Reason | None) -> Words:
-    return Words(Verdict(Outcome.WAITS, "red", reason, "text"), None)
+def words(reason: Reason | None) -> Verdict:
+    return Verdict(Outcome.WAITS, "red", reason, "text")
 
 
 def candidate_of(pending: PendingQueue, key: str) -> Candidate:
@@ -109,3 +112,23 @@ class ComingAndGoing(RuleBasedStateMachine):
 
 
 TestComingAndGoing = ComingAndGoing.TestCase
+
+
+# --- T7: since when pods wait, kept in order while they come and go ------------------------------
+
+
+SECONDS = st.integers(0, 40)
+
+
+@given(st.lists(st.tuples(st.booleans(), SECONDS)))
+def test_t7_it_is_what_a_recount_finds(events: list[tuple[bool, int]]) -> None:
+    waits, there = WaitTimes(), list[int]()
+    for comes, second in events:
+        if comes:
+            there.append(second)
+            waits.add(time_text(second))
+        elif there:
+            waits.discard(time_text(there.pop(second % len(there))))
+        assert len(waits) == len(there)
+        assert waits.oldest == (time_text(min(there)) if there else None)
+        assert waits.median == (time_text(median_low(there)) if there else None)

@@ -83,13 +83,6 @@ def test_a_gang_that_has_not_waited_long_enough_is_passed() -> None:
     assert a_stream(a_cluster(RED, *BIG, *running(4)), 40, early) is None
 
 
-def test_a_large_pod_is_not_starved_either() -> None:
-    ledger = a_cluster(RED, *running(2), waiting("large", 4), later(waiting("small")))
-    assert opened(ledger) == []
-    ends(ledger, "r0", "r1")
-    assert opened(ledger) == [["large"]]
-
-
 def test_a_group_that_waits_to_be_enqueued_is_not_starved() -> None:
     group = a_group("gang").in_queue("red").of(4).asking({H200: 4})
     assert opened(a_cluster(RED, group, *running(2), later(waiting("small"))), None) == [["small"]]
@@ -97,17 +90,6 @@ def test_a_group_that_waits_to_be_enqueued_is_not_starved() -> None:
     assert opened(ledger) == []
     ends(ledger, "r0", "r1")
     assert opened(ledger) == [["team/gang"]]
-
-
-def test_in_a_fifo_queue_the_order_holds_whatever_the_wait() -> None:
-    ledger = a_cluster(RED.fifo(), *BIG, *running(2), later(waiting("small")))
-    assert opened(ledger, None) == []
-    see(ledger, RED)
-    assert opened(ledger) == []
-    see(ledger, RED.fifo())
-    assert opened(ledger) == []
-    ends(ledger, "m0", "m1", "m2", "m3")
-    assert opened(ledger) == [["small"]]
 
 
 def test_the_pod_that_replaces_one_of_a_gang_goes_first_and_is_not_passed() -> None:
@@ -156,26 +138,7 @@ def test_a_gang_for_which_something_is_reserved_goes_on(*, fifo: bool) -> None:
     assert opened(ledger) == [["m0", "m1"]]
 
 
-def test_one_for_which_something_is_reserved_is_tried_when_there_is_room() -> None:
-    """Its members ask for one more than that; and one before them has closed the card."""
-    group = a_group("gang").in_queue("red").of(2).asking({H200: 2})
-    ledger = a_cluster(RED, group, *running(2))
-    assert opened(ledger) == [["team/gang"]]
-    see(ledger, as_written(ledger, group))
-    see(ledger, waiting("large", 4).with_priority(9), *gang_of(waiting("m0"), waiting("m1", 2)))
-    assert opened(ledger) == []
-    ends(ledger, "r0")
-    assert opened(ledger) == [["m0", "m1"]]
-
-
 # --- who closes nothing ---------------------------------------------------------------------------
-
-
-def test_who_can_never_fit() -> None:
-    ledger = a_cluster(RED, *BIG, *running(2), later(waiting("small")))
-    assert opened(ledger) == []
-    see(ledger, RED.with_quota({H200: 3, H800: 4}))
-    assert opened(ledger) == [["small"]]
 
 
 @pytest.mark.parametrize("fifo", [True, False])
@@ -198,15 +161,6 @@ def test_who_waits_for_a_card_that_nobody_knows_any_more(*, fifo: bool) -> None:
     see(ledger, other.with_quota({}))
     assert "red" in ledger.dirty.take_pending()
     assert opened(ledger) == [["small"]]
-
-
-def test_who_has_waited_too_long_is_judged_anew_when_other_cards_are_known() -> None:
-    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
-    assert opened(ledger) == []
-    see(ledger, a_queue("other").with_quota({"XPU-9": 1}))
-    assert opened(ledger) == []
-    see(ledger, later(waiting("smaller")))
-    assert opened(ledger) == []
 
 
 # --- what is told, and what it costs --------------------------------------------------------------
@@ -244,15 +198,6 @@ def test_a_group_behind_is_told_too() -> None:
     told = {one.gang.key: one.verdict.text for one in refusals if one.gang and not one.pods}
     assert f"keeps <{H200}> for group <team/gang>" in told["team/young"]
     assert f"keeps <{H200}> for a group" in told["elsewhere/young"]
-
-
-def test_what_is_closed_is_in_no_total() -> None:
-    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small", 1, EITHER)))
-    account = ledger.account("red")
-    assert account is not None
-    before = {name: (row.charged, row.reserved) for name, row in account.rows.items()}
-    assert not any(release_cycle(ledger, account, starvation=LONG))
-    assert {name: (row.charged, row.reserved) for name, row in account.rows.items()} == before
 
 
 @pytest.mark.parametrize("fifo", [True, False])

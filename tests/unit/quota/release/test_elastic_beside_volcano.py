@@ -37,27 +37,11 @@ def test_v7_what_would_get_another_card_waits_until_the_minimum_is_on_nodes() ->
     assert cards_of(ledger, "c") == [{H800: 1}]
 
 
-def test_v7_with_or_without_a_choice() -> None:
-    """Each pod names its own card."""
-    a, b, c = member("a"), member("b"), member("c", 1, H800)
-    ledger = beside_volcano(GANG, a, b, c)
-    assert release(ledger)[0] == [["a", "b"]]
-    bind(ledger, a, b)
-    assert release(ledger)[0] == [["c"]]
-
-
 def test_v7_on_the_card_of_the_others_it_goes_at_once() -> None:
     things = (GANG, *(member(name, 1, EITHER) for name in "abc"))
     ledger = beside_volcano(QUEUE.with_quota({H200: 3, H800: 3}), *things)
     assert release(ledger)[0] == [["a", "b"], ["c"]]
     assert cards_of(ledger, "c") == [{H200: 1}]
-
-
-def test_v7_who_has_one_card_is_told_of_its_quota() -> None:
-    things = (GANG, *(member(name) for name in "abc"))
-    opened, refusals = release(beside_volcano(QUEUE.with_quota({H200: 2}), *things))
-    assert opened == [["a", "b"]]
-    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
 
 
 def test_v7_a_minimum_on_several_cards_goes_first_alone() -> None:
@@ -74,12 +58,6 @@ def test_v7_pods_without_cards_and_without_a_gang_are_not_held_up() -> None:
     ledger = beside_volcano(GANG, member("a"), member("b"), plain, waiting("alone", 1, H800))
     opened, _ = release(ledger)
     assert sorted(name for some in opened for name in some) == ["a", "alone", "b", "plain"]
-
-
-def test_where_kube_scheduler_binds_nobody_waits_for_that() -> None:
-    things = (GANG, *(member(name, 1, EITHER) for name in "abc"))
-    ledger = a_cluster(QUEUE.with_quota({H200: 2, H800: 3}), *things)
-    assert release(ledger)[0] == [["a", "b"], ["c"]]
 
 
 def held(name: str, card: str) -> PodBody:

@@ -5,12 +5,10 @@ import pytest
 from builders import H200, H800, R4090, a_group, a_namespace, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota import Outcome, Reason, Stamp
+from cardquota.quota import Outcome, Reason
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import Candidate, PodClass
-from cardquota.quota.pods import SortKey
-from cardquota.quota.release import Opening, ReleaseJudge, Wait
+from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
@@ -164,34 +162,6 @@ def test_e1_elastic_makes_room_for_a_reservation_and_never_for_a_gate() -> None:
     assert drift(ledger) == {}
 
 
-def test_e8_what_is_reserved_over_elastic_pods_is_overcommitted() -> None:
-    either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 2})
-    queue = QUEUE.with_quota({H200: 5, H800: 1})
-    ledger = a_cluster(queue, SERVICE, *elastic_pods(5), either)
-    assert release(ledger)[0] == [["team/either"]]
-    account = ledger.account("red")
-    assert account is not None
-    assert account.row(H200).charged == 7
-    assert account.overcommitted([H200])
-    assert not account.overcommitted([H800])
-
-
-def test_e1_beyond_elastic_a_group_waits_until_there_is_more_of_it() -> None:
-    ledger = a_cluster(FIVE, SERVICE, *elastic_pods(5), asking("a", 4), asking("b", 1))
-    opened, refusals = release(ledger)
-    assert opened == [["team/a"]]
-    assert refusals[0].verdict.shortfalls[0].would_be == 6
-    ledger.group_gone("team/a")
-    assert release(ledger)[0] == [["team/b"]]
-
-
-def test_e1_more_elastic_pods_let_a_waiting_group_in() -> None:
-    ledger = a_cluster(FIVE, SERVICE.of(5), *elastic_pods(5), asking("a", 2))
-    assert release(ledger)[0] == []
-    see(ledger, SERVICE.of(3).at_revision(200))
-    assert release(ledger)[0] == [["team/a"]]
-
-
 @pytest.mark.parametrize(
     ("group", "reason", "says"),
     [
@@ -231,26 +201,6 @@ def waits_to_be_enqueued(ledger: Ledger, key: str = KEY) -> bool:
     return account is not None and any(group.key == key for group in account.pending.groups)
 
 
-def test_e1_once_the_pods_of_the_minimum_are_there_they_count_and_not_the_request() -> None:
-    ledger = a_cluster(GROUP.asking({H200: 3}), waiting("a").in_group("train"))
-    assert waits_to_be_enqueued(ledger)
-    see(ledger, waiting("b").in_group("train"))
-    assert not waits_to_be_enqueued(ledger)
-    assert release(ledger)[0] == [["a", "b"]]
-    assert inqueue(ledger, H200) == 2
-    ledger.pod_gone("uid-b")
-    assert not waits_to_be_enqueued(ledger)
-
-
-def test_e1_a_group_of_which_a_pod_holds_something_is_not_enqueued() -> None:
-    ledger = a_cluster(GROUP.asking({H200: 1}), waiting("a").in_group("train"))
-    ledger.decisions.assume("uid-a", Stamp("red", ((H200, 1),), "t"))
-    assert not waits_to_be_enqueued(ledger)
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-a")
-    assert release(ledger)[0] == [[KEY]]
-
-
 def test_t2_its_pods_start_once_the_reservation_that_they_replace_is_seen() -> None:
     """They are written on the group under the version that has it."""
     members = [waiting(name).in_group("train") for name in "ab"]
@@ -273,36 +223,6 @@ def test_e2_what_is_reserved_for_a_gang_counts_once_though_its_pods_are_on_their
     assert judge_create(ledger, waiting("new", 3, H800).facts()).fits
 
 
-def test_t2_its_pods_replace_what_was_reserved() -> None:
-    group = GROUP.asking({H200: 3})
-    ledger = a_cluster(group)
-    assert release(ledger)[0] == [[KEY]]
-    see(ledger, group.enqueued("red", {H200: 3}, "t").at_revision(200))
-    see(ledger, waiting("a").in_group("train"))
-    # The reservation is for both: one of them alone does not go.
-    assert release(ledger)[0] == []
-    see(ledger, waiting("b", 1, H800).in_group("train"))
-    assert release(ledger)[0] == [["a", "b"]]
-    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (1, 1)
-    assert drift(ledger) == {}
-
-
-def test_t2_of_a_group_of_one_members_use_up_what_is_reserved_one_by_one() -> None:
-    group = a_group("train").in_queue("red").of(1).asking({f"{H200}|{H800}": 2, H200: 1})
-    ledger = a_cluster(group)
-    assert release(ledger)[0] == [[KEY]]
-    assert inqueue(ledger, H200) == 3
-    see(ledger, group.enqueued("red", {H200: 3}, "t").at_revision(200))
-    see(ledger, waiting("a", 2).in_group("train"))
-    assert release(ledger)[0] == [["a"]]
-    assert ledger.groups[KEY].outstanding(H200) == 1
-    assert drift(ledger) == {}
-    see(ledger, waiting("b", 1).in_group("train"))
-    assert release(ledger)[0] == [["b"]]
-    assert ledger.groups[KEY].outstanding(H200) == 0
-    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (3, 0)
-
-
 def test_e2_at_create_a_member_is_judged_without_what_its_group_has_reserved() -> None:
     ledger = a_cluster(a_group("train").in_queue("red").of(1).asking({H200: 3}))
     release(ledger)
@@ -312,17 +232,6 @@ def test_e2_at_create_a_member_is_judged_without_what_its_group_has_reserved() -
     assert judge_create(ledger, waiting("a", 3).in_group("train").facts()).fits
     assert judge_create(ledger, waiting("b", 3).facts()).outcome is Outcome.WAITS
     assert {d: row.charged for d, row in before.rows.items()} == rows
-
-
-def test_of_a_group_that_is_not_seen_nothing_is_said() -> None:
-    ledger = a_cluster(waiting("a").in_group("unseen"))
-    account, group = ledger.account("red"), ledger.groups["team/unseen"]
-    assert account is not None
-    pod_class = PodClass()
-    pod_class.join(SortKey.alone(0, "", "unseen", group.key))
-    found = ReleaseJudge(ledger, account).judge(Candidate([pod_class], group_to_enqueue=group))
-    assert isinstance(found, Wait)
-    assert found.verdict.outcome is Outcome.UNSEEN
 
 
 def asks_anything(ledger: Ledger) -> bool:
@@ -412,12 +321,6 @@ def test_e6_groups_and_pods_go_in_one_order() -> None:
     assert release(ledger)[0] == [["team/c"]]
 
 
-def test_e6_another_value_of_its_class_moves_a_group() -> None:
-    ledger = a_cluster(asking("a", 2), asking("b", 2).of_class("high"))
-    ledger.priority_class_seen("high", 10)
-    assert release(ledger)[0] == [["team/b"]]
-
-
 def test_fifo_a_group_without_room_holds_up_those_behind_it_and_is_held_up() -> None:
     held = waiting("held", 2).stamped("red", {H200: 2})
     late = waiting("late").created("2026-02-01T00:00:00Z")
@@ -489,23 +392,6 @@ def test_e1_a_reservation_that_is_not_written_is_taken_back_and_asked_for_again(
     assert release(ledger) == ([], [])
     ledger.decisions.put_back_gang(KEY, "red")
     assert release(ledger)[0] == [[KEY]]
-
-
-def test_a_group_that_is_gone_or_moves_leaves_nothing_behind() -> None:
-    blue = a_queue("blue").with_quota({H200: 3})
-    ledger = a_cluster(blue, QUEUE.with_quota({H200: 0}), GROUP.asking({H200: 2}))
-    assert release(ledger)[0] == []
-    see(ledger, GROUP.asking({H200: 2}).in_queue("blue").at_revision(200))
-    assert not waits_to_be_enqueued(ledger)
-    assert release(ledger, "blue")[0] == [[KEY]]
-    ledger.group_gone(KEY)
-    assert inqueue(ledger, H200, "blue") == 0
-    assert drift(ledger) == {}
-    see(ledger, GROUP.in_queue("nowhere").asking({H200: 1}).at_revision(300))
-    assert ledger.account("nowhere") is not None
-    ledger.group_gone(KEY)
-    assert ledger.account("nowhere") is None
-    assert not dict(ledger.requesting.all())
 
 
 def test_a_failed_start_falls_back_to_what_was_reserved_before() -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from builders import H200, H800, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
-from cardquota.quota.decisions import enqueue_request, vote_without_judgement
+from cardquota.quota.decisions import enqueue_request
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
@@ -58,15 +58,6 @@ def test_who_is_not_asked_about_gets_nothing() -> None:
     assert inqueue(ledger) == 2
 
 
-def test_e6_whose_turn_it_is_goes_first_whoever_was_asked_about_first() -> None:
-    late, early = "2026-02-02T00:00:00Z", "2026-02-01T00:00:00Z"
-    ledger = beside_volcano(asking("a", 2).created(late), asking("b", 2).created(early))
-    ask(ledger, "team/a", "team/b")
-    opened, refusals = release(ledger)
-    assert opened == [["team/b"]]
-    assert [refused.gang.key for refused in refusals if refused.gang] == ["team/a"]
-
-
 def test_what_min_resources_names_is_reserved_where_the_queue_has_one_such_card() -> None:
     ledger = a_cluster(GROUP.needing({GPU: 2, "cpu": "1"}), enqueues=False)
     see(ledger, QUEUE.with_quota({H200: 3}))
@@ -103,17 +94,6 @@ def test_e8_who_lost_his_place_goes_after_others_when_he_is_asked_about_again() 
     assert release(ledger)[0] == [["team/later"]]
 
 
-def test_e8_alone_he_gets_it_again() -> None:
-    group = asking("train", 2)
-    ledger = beside_volcano(group)
-    ask(ledger, KEY)
-    reserve(ledger, group, 2)
-    ledger.decisions.lose_place(KEY)
-    see(ledger, group.at_revision(300))
-    ask(ledger, KEY)
-    assert release(ledger)[0] == [[KEY]]
-
-
 def test_who_writes_another_request_is_to_be_asked_about_again() -> None:
     ledger = beside_volcano(asking("train", 5))
     ask(ledger, KEY)
@@ -148,39 +128,6 @@ def test_a_namespace_that_is_no_longer_enforced_asks_for_nothing() -> None:
     ask(ledger, KEY)
     see(ledger, a_namespace("team").in_mode("audit"))
     assert release(ledger) == ([], [])
-
-
-def test_so_does_one_whose_cards_only_its_resources_name() -> None:
-    ledger = beside_volcano(GROUP.needing({GPU: 2}))
-    see(ledger, QUEUE.with_quota({H200: 3}))
-    ask(ledger, KEY)
-    see(ledger, a_namespace("team").in_mode("audit"))
-    assert release(ledger) == ([], [])
-
-
-def test_whose_resources_become_others_is_to_be_asked_about_again() -> None:
-    """What was asked for it before holds no place, and nothing is reserved in its name."""
-    holder = waiting("holder").ungated().stamped("red", {H200: 2}).on_node("h200-a")
-    ledger = a_cluster(GROUP.needing({GPU: 2}), holder, enqueues=False)
-    see(ledger, QUEUE.with_quota({H200: 3}))
-    ask(ledger, KEY)
-    assert release(ledger)[0] == []
-    see(ledger, GROUP.needing({GPU: 3}).at_revision(300))
-    assert ledger.groups[KEY].asks is None
-    ledger.pod_gone("uid-holder")
-    assert release(ledger) == ([], [])
-    assert ledger.groups[KEY].reservation is None
-
-
-def test_its_pods_replace_what_was_reserved() -> None:
-    group = asking("train", 2)
-    ledger = beside_volcano(group)
-    ask(ledger, KEY)
-    reserve(ledger, group, 2)
-    assert vote_without_judgement(ledger, ledger.groups[KEY]) is not None
-    see(ledger, waiting("a").in_group("train"), waiting("b").in_group("train"))
-    assert release(ledger)[0] == [["a", "b"]]
-    assert inqueue(ledger) == 2
 
 
 def test_fifo_a_group_that_names_no_card_holds_up_those_who_want_the_one_that_it_gets() -> None:

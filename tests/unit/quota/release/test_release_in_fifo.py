@@ -63,21 +63,3 @@ def test_fifo_names_no_pod_of_another_namespace() -> None:
     told = {names([refusal])[0][0]: refusal.verdict.text for refusal in release(ledger)[1]}
     assert "(fifo), and a pod, which comes before this pod, waits for <NVIDIA-H200>" in told["c"]
     assert "(fifo), and pod <theirs/b>, which comes before this pod, waits" in told["c-theirs"]
-
-
-def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody() -> None:
-    """A member of a gang that runs, and asks for more than there is: another may take its place."""
-    held = waiting("held", 2).stamped("red", {H200: 2})
-    ledger = a_cluster(QUEUE.fifo(), GANG, runs("r", 1), held, member("m", 5))
-    ledger.decisions.lose_place("team/gang")  # it would go first, for it has begun
-    assert release(ledger)[0] == []
-    see(ledger, waiting("urgent", 3).with_priority(9))
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 2).stamped("red", {H200: 1}).at_revision(2))
-    assert release(ledger)[0] == [], "there is room for one, and the first of all needs three"
-    see(ledger, waiting("more", 1).stamped("red", {H200: 1}))
-    ledger.pod_gone("uid-urgent")
-    assert release(ledger)[0] == []
-    see(ledger, waiting("young"))
-    ledger.pod_gone("uid-more")
-    assert release(ledger)[0] == [["young"]]

@@ -1,6 +1,6 @@
 """A pass over very many who wait is cut in steps, and those who wait are told bit by bit."""
 
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ from cardquota.quota.release import (
     release_cycle,
 )
 
-from ..releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
+from ..releasing import GANG, QUEUE, a_cluster, member, names, release, runs, waiting
 
 
 def red(ledger: Ledger) -> Account:
@@ -122,59 +122,12 @@ def test_e2_of_a_gang_that_has_begun_one_that_goes_has_no_other_tried_again(
     assert len(found) == 1
 
 
-def test_t2_what_becomes_free_of_a_reservation_has_all_tried_that_it_is_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    gang = a_group("gang").in_queue("red").of(3).reserving("red", {H200: 2})
-    begun = runs("s", 0), runs("r", 2)
-    ledger = a_cluster(gang, waiting("held").stamped("red", {H200: 1}), *begun, *extras(5))
-    assert release(ledger)[0] == []
-    found = judged(monkeypatch)
-    ledger.pod_gone("uid-r")
-    assert release(ledger)[0] == [["m000"], ["m001"]]
-    assert len(found) >= 5
-
-
 def test_e6_fifo_looks_at_nobody_behind_the_first_of_a_card() -> None:
     """However many stand behind it: a cycle that was left has to come to its end some day."""
     held = waiting("held", 3).stamped("red", {H200: 3})
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(300), *unlike(2, H800, "h"))
     assert release(ledger)[0] == [["h000"], ["h001"]]
     assert list(release_cycle(ledger, red(ledger))) == []
-
-
-def choices(number: int, *, of: int = 9) -> list[str]:
-    """Of so many cards beside H200, which is in all of them."""
-    others = [f"NVIDIA-A{n}" for n in range(of)]
-    found = (some for size in range(1, of) for some in combinations(others, size))
-    return ["|".join((H200, *some)) for some in islice(found, number)]
-
-
-def with_many_choices(number: int) -> Ledger:
-    quota = {H200: 3, H800: 3, **{f"NVIDIA-A{n}": 1 for n in range(9)}}
-    held = waiting("held").stamped("red", {H200: 1})
-    first = waiting("a-first", 3).created(LONG_AGO)
-    pods = [waiting(f"p{n:03}", 1, names_) for n, names_ in enumerate(choices(number))]
-    return a_cluster(QUEUE.with_quota(quota).fifo(), held, first, *pods)
-
-
-def test_e6_fifo_passes_over_any_number_of_choices_behind_one_card() -> None:
-    ledger = with_many_choices(400)
-    assert release(ledger)[0] == []
-    assert list(release_cycle(ledger, red(ledger))) == []
-
-
-def test_e6_fifo_with_many_choices_may_be_left_after_any_step() -> None:
-    whole = with_many_choices(200)
-    left = with_many_choices(200)
-    for ledger in (whole, left):
-        assert left_after_every_step(ledger) == []
-        ledger.pod_gone("uid-a-first")
-    opened = [name for names_ in release(whole)[0] for name in names_]
-    anew = with_many_choices(200)
-    anew.pod_gone("uid-a-first")
-    assert [[name] for name in opened] == release(anew)[0]
-    assert left_after_every_step(left) == opened
 
 
 def with_many_cards(number: int, each: int) -> Ledger:
@@ -202,69 +155,6 @@ def test_e6_fifo_who_is_behind_many_cards_is_reached_though_each_cycle_is_left()
     ledger.pod_gone("uid-held-NVIDIA-A03")
     freed = ["NVIDIA-A03", *(f"NVIDIA-A03-NVIDIA-B0{n}" for n in range(6))]
     assert left_after_every_step(ledger, most=2 * 12 * 6) == freed
-
-
-def gang_that_never_fits(number: int, card: str = H200) -> list[Any]:
-    """As it stands, though it has begun: others may take the place of its members."""
-    runs_ = waiting(f"r{number}", 0, card).in_group(f"g{number}").stamped("red", {})
-    waits = [waiting(f"g{number}-{x}", 9, card).in_group(f"g{number}").with_cpu(x) for x in "12"]
-    return [a_group(f"g{number}").in_queue("red").of(3), runs_.on_node("h200-a"), *waits]
-
-
-def gangs_that_never_fit(number: int) -> list[Any]:
-    return [thing for n in range(number) for thing in gang_that_never_fits(n)]
-
-
-@pytest.mark.parametrize("fifo", [False, True])
-def test_e6_any_number_of_those_who_hold_up_nobody_is_passed_over(*, fifo: bool) -> None:
-    queue = QUEUE.fifo() if fifo else QUEUE
-    ledger = a_cluster(queue, *gangs_that_never_fit(100), waiting("z", 2))
-    assert release(ledger)[0] == [["z"]]
-    assert list(release_cycle(ledger, red(ledger))) == []
-
-
-def test_e6_fifo_one_who_holds_up_nobody_is_held_up_itself_until_nobody_is_before_it() -> None:
-    """And however many of them have room: each pass that is left has put some aside."""
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    gang = [GANG, runs("r", 0), member("m-never", 9), later(member("m"))]
-    first = waiting("a-first", 3).created(LONG_AGO)
-    ledger = a_cluster(QUEUE.fifo(), held, *gang, *gangs_that_never_fit(150), first)
-    for key in ledger.groups:
-        ledger.decisions.lose_place(key)  # they would go first, for they have begun
-    assert release(ledger)[0] == []
-    see(ledger, held.stamped("red", {H200: 1}).at_revision(2))
-    assert left_after_every_step(ledger) == []
-    ledger.pod_gone("uid-a-first")
-    assert left_after_every_step(ledger) == ["m"]
-    see(ledger, held.stamped("red", {H200: 0}).at_revision(3), later(waiting("z", 2)))
-    assert left_after_every_step(ledger) == ["z"]
-
-
-def test_e6_in_fifo_who_lacks_cpu_holds_up_those_behind_that_ask_for_it() -> None:
-    def cpu(name: str, amount: str) -> Any:
-        return waiting(name).naming(None).asking_for(0).with_cpu(amount)
-
-    queue = QUEUE.fifo().limited_to(cpu="3")
-    held = cpu("held", "3").stamped("red", {})
-    ledger = a_cluster(queue, held, cpu("a", "2"), cpu("b", "1"), waiting("c"))
-    assert release(ledger)[0] == [["c"]]
-    see(ledger, cpu("held", "2").stamped("red", {}).at_revision(2))
-    assert release(ledger)[0] == []
-    see(ledger, queue.limited_to(cpu="9").at_revision(3))
-    assert release(ledger)[0] == [["a"], ["b"]]
-
-
-def test_e6_in_fifo_who_asks_for_no_card_has_its_place_among_the_others() -> None:
-    def cpu(name: str, amount: str) -> Any:
-        return waiting(name).naming(None).asking_for(0).with_cpu(amount)
-
-    queue = QUEUE.fifo().limited_to(cpu="3")
-    held = waiting("held", 3).with_cpu("3").stamped("red", {H200: 3})
-    things = [cpu("a", "1"), waiting("b").with_cpu("1"), cpu("c", "1")]
-    ledger = a_cluster(queue, held, *things)
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-held")
-    assert release(ledger)[0] == [["a"], ["b"], ["c"]]
 
 
 def test_cards_that_become_known_while_some_are_still_being_activated() -> None:

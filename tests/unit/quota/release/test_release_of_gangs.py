@@ -2,11 +2,9 @@
 
 import pytest
 
-from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
-from builders.pod import PodBody
+from builders import H200, H800, a_group, a_namespace, a_queue, see
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
-from cardquota.quota.accounts import OUTSIDE, Account
-from cardquota.quota.decisions import QueueRoom, judge_release
+from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import (
     Opening,
@@ -14,7 +12,6 @@ from cardquota.quota.release import (
     Wait,
     judge_member,
     release_cycle,
-    release_judge,
 )
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
@@ -151,42 +148,6 @@ def test_a_member_of_a_gang_that_may_start_whole_is_told_nothing_by_itself() -> 
     assert judge_member(ledger, ledger.pods["uid-z"]).outcome is Outcome.NEVER
 
 
-def test_members_that_run_already_count_for_the_minimum_and_the_reservation() -> None:
-    runs = member("runs").stamped("red", {H800: 1}).on_node("h800-a")
-    ledger = a_cluster(GANG, runs, member("a"))
-    found = next(openings(ledger, "red"))
-    assert isinstance(found, Opening)
-    assert [record.facts.name for record, _ in found.pods] == ["a"]
-    assert found.asked == ((H200, 1),)
-    reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
-    assert reservation.amounts == ((H200, 1), (H800, 1))
-
-
-def test_t2_what_members_hold_in_another_queue_is_no_part_of_the_reservation() -> None:
-    """I1: two of 4 cards run in `own`; the group goes on in `red` with one that asks for none."""
-    held = [
-        waiting(name, 4).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a")
-        for name in ("a", "b")
-    ]
-    third = a_pod("c").in_group("gang").gated()
-    ledger = a_cluster(a_queue("own").with_quota({H200: 8}), GANG.of(3), *held, third)
-    opened, _ = release(ledger)
-    assert opened == [["c"]]
-    account = ledger.account("red")
-    assert account is not None
-    assert account.row(H200).charged == 0
-    assert drift(ledger) == {}
-
-
-def test_t2_what_becomes_free_of_a_reservation_goes_to_a_member_of_a_gang_no_more() -> None:
-    """Its minimum was lowered to one when its reservation stood: nothing else becomes free."""
-    group = GANG.of(1).reserving("red", {H200: 2})
-    ledger = a_cluster(group, waiting("x").stamped("red", {H200: 1}), runs("a"), member("b", 2))
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-a")
-    assert release(ledger)[0] == [["b"]]
-
-
 def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     assert release(ledger)[0] == [["a", "b"]]
@@ -195,63 +156,8 @@ def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     more = group.assumed._replace(amounts=((H200, 9),))
     group._judged = more, group.assumed.amounts  # noqa: SLF001 - a fault that no event causes
     group.assumed = more
-    group.repost(ledger.account_for)
+    ledger.repost(group)
     assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
-
-
-def test_a_member_that_has_succeeded_counts_for_the_minimum_until_it_is_gone() -> None:
-    done = member("done").in_phase("Succeeded")
-    ledger = a_cluster(GANG, done, member("next"))
-    assert release(ledger)[0] == [["next"]]
-    ledger = a_cluster(GANG, done, member("next"))
-    ledger.pod_gone("uid-done")
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
-
-
-def test_a_member_that_has_failed_is_waited_for_again() -> None:
-    failed = member("failed").in_phase("Failed")
-    opened, refusals = release(a_cluster(GANG, failed, member("again")))
-    assert opened == []
-    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
-
-
-def test_a_gang_that_has_started_is_continued_by_its_reservation() -> None:
-    begun = runs("r", 1)
-    ledger = a_cluster(GANG.of(3).reserving("red", {H200: 3}), begun, member("a"), waiting("z"))
-    opened, refusals = release(ledger)
-    assert opened == [["a"]]
-    assert names(refusals) == [["z"]]
-
-
-def test_e2_one_that_is_reserved_and_lost_a_member_before_any_began_waits_for_it() -> None:
-    """As a leader finds it that comes after the write of the reservation."""
-    ledger = a_cluster(GANG.of(3).reserving("red", {H200: 3}), member("a"), member("b"))
-    see(ledger, waiting("z"))
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert names(refusals) == [["a", "b"], ["z"]]
-    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
-    see(ledger, member("c"))
-    assert release(ledger)[0] == [["a", "b", "c"]]
-
-
-def test_e2_a_member_that_comes_again_and_asks_for_more_is_judged_with_all_others() -> None:
-    ledger = a_cluster(GANG.reserving("red", {H200: 2}), member("a"), member("b", 3))
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert names(refusals) == [["a", "b"]]
-    assert "requested <4>, total would be <4>" in refusals[0].verdict.text
-
-
-def test_e2_a_minimum_that_is_raised_before_any_began_is_judged_whole() -> None:
-    """The reservation does not grow: who lacks room waits whole."""
-    four = [member(name) for name in "abcd"]
-    ledger = a_cluster(GANG.of(4).reserving("red", {H200: 2}), *four)
-    assert release(ledger)[0] == []
-    see(ledger, QUEUE.with_quota({H200: 4}))
-    assert release(ledger)[0] == [["a", "b", "c", "d"]]
 
 
 def test_t2_the_same_reservation_written_again_is_seen_at_once() -> None:
@@ -263,15 +169,6 @@ def test_t2_the_same_reservation_written_again_is_seen_at_once() -> None:
     group = ledger.groups["team/gang"]
     assert (group.assumed, group.reservation) == (None, reservation)
     assert not group.being_reserved
-
-
-def test_t2_a_reservation_shrinks_with_a_minimum_that_is_lowered_before_any_began() -> None:
-    three = [member(name) for name in "abc"]
-    ledger = a_cluster(GANG.reserving("red", {H200: 3}), *three, waiting("z"))
-    assert release(ledger)[0] == [["a", "b"], ["z"]]
-    reservation = ledger.groups["team/gang"].reservation
-    assert reservation is not None
-    assert dict(reservation.amounts) == {H200: 2}
 
 
 def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
@@ -318,77 +215,6 @@ def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> 
     assert names(refusals) == [["a", "b", "c"]]
 
 
-def test_a_gang_hears_of_a_member_that_came_past_the_gate() -> None:
-    ledger = a_cluster(GANG, member("a"))
-    assert release(ledger)[0] == []
-    see(ledger, runs("b", 1))
-    assert release(ledger)[0] == [["a"]]
-
-
-def test_a_gang_hears_of_a_member_that_has_succeeded() -> None:
-    ledger = a_cluster(GANG, member("a"))
-    assert release(ledger)[0] == []
-    see(ledger, member("b").in_phase("Succeeded"))
-    assert release(ledger)[0] == [["a"]]
-
-
-def test_e2_a_gang_that_has_begun_starts_whole_again_once_its_succeeded_members_are_deleted() -> (
-    None
-):
-    """As a Job's ttlSecondsAfterFinished has it done."""
-    done = [member(f"s{n}").stamped("red", {H200: 1}).in_phase("Succeeded") for n in range(2)]
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    ledger = a_cluster(held, GANG, *done, member("a"), member("b"))
-    assert release(ledger)[0] == []
-    ledger.dirty.take_pending()
-    ledger.pod_gone("uid-s0")
-    ledger.pod_gone("uid-s1")
-    assert ledger.dirty.take_pending() == {"red"}
-    see(ledger, held.stamped("red", {H200: 2}).at_revision(2))
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-held")
-    assert release(ledger)[0] == [["a", "b"]]
-
-
-@pytest.mark.parametrize("change", ["its phase is set back", "it is of another group now"])
-def test_e2_or_once_they_count_for_it_no_longer(change: str) -> None:
-    done = member("done").in_phase("Succeeded")
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    ledger = a_cluster(held, GANG, done, member("b"), member("c"))
-    assert release(ledger)[0] == []
-    back = done.in_phase("Pending") if "phase" in change else done.in_group("other")
-    see(ledger, back.at_revision(2), held.stamped("red", {H200: 2}).at_revision(2))
-    assert release(ledger)[0] == []
-
-
-def test_e2_no_member_of_a_gang_that_starts_whole_is_let_through_alone() -> None:
-    ledger = a_cluster(GANG, member("a"), member("b"))
-    alone = judge_release(ledger, ledger.pods["uid-a"])
-    assert (alone.fits, alone.outcome) == (False, Outcome.UNSEEN)
-
-
-def test_those_who_wait_are_looked_at_when_a_member_is_first_seen_as_one_that_has_succeeded() -> (
-    None
-):
-    ledger = a_cluster(GANG, member("a"))
-    assert release(ledger)[0] == []
-    ledger.dirty.take_pending()
-    done = member("b").stamped("red", {H200: 1}).in_phase("Succeeded")
-    see(ledger, done)
-    assert ledger.dirty.take_pending() == {"red"}
-    see(ledger, done.at_revision(2))
-    assert ledger.dirty.take_pending() == set()
-
-
-def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> None:
-    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("extra", 4), member("more", 1))
-    assert release(ledger)[0] == [["more"]]
-    retract(ledger, "more")
-    ledger.pod_gone("uid-a")
-    ledger.pod_gone("uid-b")
-    assert release(ledger)[0] == [["extra", "more"]]
-
-
 def test_t3_of_a_gang_that_has_begun_none_takes_what_is_reserved_for_another() -> None:
     """As a new leader finds it: the reservation is written, no gate is open yet. They are judged
     again, together.
@@ -419,36 +245,6 @@ def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
     assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
 
 
-@pytest.mark.parametrize("what", ["cpu", "memory"])
-def test_e2_what_is_short_decides_which_of_those_that_wait_are_the_smallest(what: str) -> None:
-    """One has the fewest cards, and takes all that is left of the other; two fit without it."""
-
-    def of(pod: PodBody, amount: int) -> PodBody:
-        return pod.with_cpu(str(amount)) if what == "cpu" else pod.with_memory(f"{amount}Gi")
-
-    quota = FIVE.limited_to(cpu="4") if what == "cpu" else FIVE.limited_to(memory="4Gi")
-    runs_on = of(runs("r", 1), 1)
-    waits = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 1)]
-    assert release(a_cluster(quota, GANG.of(3), runs_on, *waits))[0] == [["b", "c"]]
-    one_too_few = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 3)]
-    assert release(a_cluster(quota, GANG.of(3), runs_on, *one_too_few))[0] == []
-
-
-def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_short(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked: list[Account] = []
-
-    def counted(account: Account) -> QueueRoom:
-        looked.append(account)
-        return QueueRoom(account)
-
-    monkeypatch.setattr(release_judge, "QueueRoom", counted)
-    ledger = a_cluster(FIVE, GANG.of(3), runs("r", 1), *(member(n, 3) for n in "ab"))
-    assert release(ledger)[0] == []
-    assert len(looked) == 1
-
-
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
     """The other takes what is free."""
     gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
@@ -475,14 +271,6 @@ def test_e8_a_gang_made_again_has_not_lost_its_place(deletion_seen: bool) -> Non
         ledger.group_gone("team/gang")
     see(ledger, GANG.with_uid("another").at_revision(9))
     assert not ledger.groups["team/gang"].lost_place
-
-
-def test_t2_a_gang_made_again_holds_nothing_that_was_decided_for_the_one_before() -> None:
-    ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
-    see(ledger, GANG.with_uid("another").at_revision(9))
-    assert ledger.groups["team/gang"].reservation is None
-    assert drift(ledger) == {}
 
 
 def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
@@ -579,7 +367,7 @@ def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
 def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     ledger.decisions.hold_back_gang("team/gang")
-    ledger.decisions.end_term()
+    list(ledger.decisions.end_term_in_steps())
     assert release(ledger)[0] == [["a", "b"]]
 
 

@@ -2,8 +2,9 @@
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from builders.queue_order import queue_order
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Opening, QueueOrder, Usage, queue_order, usage
+from cardquota.quota.release import Opening, QueueOrder, Usage, usage
 from cardquota.quota.release.cycle import openings
 
 from ...containers import containers
@@ -104,41 +105,6 @@ def test_e6_the_share_is_of_what_is_deserved_not_of_the_quota() -> None:
     assert queue_order(ledger, shares) == ["small", "modest", "large"]
 
 
-def test_w1_the_share_is_by_weight() -> None:
-    """8 by 3 and 1: 6 and 2."""
-    ledger = a_ledger(
-        *CARDS,
-        a_queue("heavy").with_quota({H200: 8}).weighing(3),
-        a_queue("light").with_quota({H200: 8}),
-        *(running("heavy", 2), waiting("heavy", 6), running("light", 1), waiting("light", 7)),
-    )
-    assert (share(ledger, "heavy"), share(ledger, "light")) == (333_333, 500_000)
-    assert queue_order(ledger, ["light", "heavy"]) == ["heavy", "light"]
-    see(ledger, a_queue("light").with_quota({H200: 8}).weighing(3))
-    assert (share(ledger, "heavy"), share(ledger, "light")) == (500_000, 250_000)
-    assert queue_order(ledger, ["light", "heavy"]) == ["light", "heavy"]
-
-
-def test_w1_the_share_follows_what_the_others_ask_for() -> None:
-    ledger = a_ledger(
-        *CARDS,
-        *(a_queue(name).with_quota({H200: 8}) for name in ("red", "blue")),
-        *(running("red", 2), waiting("red", 6)),
-    )
-    assert share(ledger, "red") == 250_000
-    see(ledger, waiting("blue", 2))
-    assert share(ledger, "red") == 333_333
-    see(ledger, a_pod("more").in_queue("blue").naming(H200).asking_for(6).gated())
-    assert share(ledger, "red") == 500_000
-    see(ledger, a_queue("blue").with_quota({H200: 1}))
-    assert share(ledger, "red") == 285_714
-    ledger.node_gone("h200-a")
-    assert share(ledger, "red") == 250_000
-    ledger.queue_gone("blue")
-    see(ledger, CARDS[0])
-    assert share(ledger, "red") == 250_000
-
-
 def test_who_deserves_nothing_and_holds_something_goes_after_those_who_deserve_any() -> None:
     """All there is, is guaranteed to somebody else."""
     kept = a_queue("kept").with_quota({H200: 8}).guaranteeing_cards({H200: 8})
@@ -203,14 +169,6 @@ def test_w2_cpu_and_memory_count_by_what_the_queue_says_that_it_deserves() -> No
     assert usage_of(ledger, "red") == (False, 0)
     see(ledger, a_pod("then").in_queue("red").with_cpu("1").gated())
     assert usage_of(ledger, "red") == (True, 1_000_000)
-
-
-def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:
-    """Bound pods keep what they are charged for when their node goes (D8)."""
-    pod = a_pod().in_queue("red").naming(H200).asking_for(1).on_node("h200-a")
-    ledger = a_ledger(*CARDS, QUEUE, pod, waiting("red", 1))
-    ledger.node_gone("h200-a")
-    assert share(ledger, "red") == 333_333
 
 
 def taken(order: QueueOrder) -> list[str]:

@@ -4,12 +4,25 @@ In: facts about a group, and its members as the ledger charges them. Out: a `Pod
 group. It judges nothing, and knows nothing of other groups.
 """
 
-from .group_condition import FOREIGN, NO_CONDITION, NO_QUOTA_CONDITION, QUOTA_CONDITION
-from .group_facts import GroupFacts, NamespaceFacts, minimum_problem, namespace_facts
-from .group_names import job_of, queue_said
+from .group_facts import (
+    GroupFacts,
+    NamespaceFacts,
+    job_of,
+    minimum_problem,
+    namespace_facts,
+    queue_said,
+)
 from .group_request import NO_REQUEST, AskedCards, GroupRequest
 from .pod_group_state import PodGroupState, Stage
-from .stored_group import LONGEST, StoredGroup, pointer
+from .stored_group import (
+    FOREIGN,
+    LONGEST,
+    NO_CONDITION,
+    NO_QUOTA_CONDITION,
+    QUOTA_CONDITION,
+    StoredGroup,
+    pointer,
+)
 
 __all__ = [
     "FOREIGN",

@@ -1,5 +1,6 @@
-"""What is kept of a pod group and of a namespace."""
+"""What is kept of a pod group and of a namespace, and what the name of a group tells."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from sys import intern
@@ -11,19 +12,24 @@ from ...messages import group_messages, request_messages
 from ...objects.cluster import Namespace
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ...stamp import Reservation, read_reservation
-from .group_condition import (
+from .group_request import GroupRequest, group_request
+from .stored_group import (
     NO_QUOTA_CONDITION,
     StoredCondition,
+    StoredGroup,
     StoredQuotaCondition,
     stored_condition,
+    stored_group,
     stored_quota_condition,
 )
-from .group_names import queue_said
-from .group_request import GroupRequest, group_request
-from .stored_group import StoredGroup, stored_group
 
 _NONE = GroupAnnotations()
 _NO_TASKS: Final[Mapping[str, int]] = {}
+_UID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_MADE_FOR_PODS: Final = re.compile(f"podgroup-{_UID}")
+"""The uid is that of the pods' controller, or of the pod."""
+_OF_JOB: Final = re.compile(f"(.+)-{_UID}")
+"""`namespace/name` of the group: its Job's name, and the Job's uid."""
 _GROUP: Final = 3_600
 """Bytes of a group in a queue of its own, besides its texts: facts, state, indexes."""
 _TASK: Final = 130
@@ -168,3 +174,26 @@ def namespace_facts(namespace: Namespace) -> NamespaceFacts:
         mode=label if known else "",
         unknown_mode="" if known else label,
     )
+
+
+# --- names: a user's own group of such a name is the same ----------------------------------------
+
+
+def job_of(key: str) -> str:
+    """`namespace/name` of the Job that a group was made for, as its key tells; empty: for none."""
+    found = _OF_JOB.fullmatch(key)
+    return found[1] if found is not None else ""
+
+
+def made_for_pods(name: str) -> bool:
+    """Whether Volcano gave a group this name, for pods that were there before it."""
+    return _MADE_FOR_PODS.fullmatch(name) is not None
+
+
+def queue_said(name: str, queue: str | None) -> str:
+    """The queue that a pod group of this name says; empty if it says none.
+
+    Volcano has the queue of a group of its own making from the pod's annotation, and makes the
+    group after the pod: what stands there is no news, or was written by somebody since (V5).
+    """
+    return "" if made_for_pods(name) else queue or ""

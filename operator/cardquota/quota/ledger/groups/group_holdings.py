@@ -3,10 +3,10 @@ what is reserved beyond it (T2, T4, section 6).
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
 
-from ...accounts.account import Account
+from ...accounts.account import Part
 from ...amounts import NO_AMOUNTS, Amounts, Charge
 from ...pods.pod_facts import PodFacts
 from ...pods.pod_record import PodRecord
@@ -17,8 +17,10 @@ UNKNOWN_MINIMUM: Final = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
 _BEYOND: Final = 2**62
 """The share of who holds something of which nothing is allowed: above all others."""
-_NO_HOLDINGS: Final[Mapping[tuple[str, str], int]] = {}
 _NOTHING: Final[tuple[str, Charge]] = "", ()
+_ELASTIC: Final[Part] = "elastic"
+_LEAVING: Final[Part] = "leaving"
+_RESERVED: Final[Part] = "reserved"
 
 
 class BoundKey(NamedTuple):
@@ -49,9 +51,9 @@ class GroupHoldings:
     __slots__ = (
         "_bound",
         "_bound_charges",
+        "_elastic",
         "_posted",
-        "_posted_leaving",
-        "_replaced",
+        "_rest",
         "held_members",
         "holds",
         "leaving",
@@ -67,16 +69,15 @@ class GroupHoldings:
         """What these are charged, by queue and dimension."""
         self.leaving: dict[tuple[str, str], int] = {}
         """The part of it of members that are being deleted (T4)."""
-        self._posted_leaving: Mapping[tuple[str, str], int] = _NO_HOLDINGS
-        """As much of it as the accounts count."""
         self._bound: list[BoundKey] = []
         """Bound members in the order of binding. The first `minMember` are the minimum."""
         self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
-        self._posted = _NOTHING
-        """The queue whose account counts the rest of the reservation, and that rest; without
-        amounts no account counts any."""
-        self._replaced = _NOTHING
-        """The same of the reservation that this one replaces, until it is known to be written."""
+        self._elastic: dict[tuple[str, str], int] = {}
+        """What the others are charged, by queue and dimension."""
+        self._rest = _NOTHING
+        """The queue of the reservation, and what is reserved beyond what members hold."""
+        self._posted: dict[tuple[str, str, Part], int] = {}
+        """What accounts count of the group, by queue, dimension and counter."""
 
     # --- what members hold --------------------------------------------------------------------
 
@@ -108,17 +109,17 @@ class GroupHoldings:
         """How many members are bound."""
         return len(self._bound)
 
-    def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
+    def bind(self, record: PodRecord) -> None:
         """A member was bound. It is elastic, or the one that it displaces from the minimum is."""
         key = bound_key(record.facts)
         insort(self._bound, key)
         self._bound_charges[key] = (record.queue, record.charge)
-        self._add_elastic(self._displaced(key), 1, account_of)
+        self._count_elastic(self._displaced(key), 1)
 
-    def unbind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
+    def unbind(self, record: PodRecord) -> None:
         """The inverse of `bind`. `record`: as it was when bound."""
         key = bound_key(record.facts)
-        self._add_elastic(self._displaced(key), -1, account_of)
+        self._count_elastic(self._displaced(key), -1)
         del self._bound[bisect_left(self._bound, key)]
         del self._bound_charges[key]
 
@@ -128,76 +129,61 @@ class GroupHoldings:
             return [key]
         return self._bound[self.minimum : self.minimum + 1]
 
-    def set_minimum(self, minimum: int, account_of: Callable[[str], Account]) -> set[str]:
-        """Returns the queues whose elastic part changed with it."""
+    def set_minimum(self, minimum: int) -> None:
+        """Costs in proportion to the bound members that are elastic now and were not, or were."""
         less, more = sorted((self.minimum, minimum))
-        moved = self._bound[less:more]
-        self._add_elastic(moved, -1 if self.minimum < minimum else 1, account_of)
+        self._count_elastic(self._bound[less:more], -1 if self.minimum < minimum else 1)
         self.minimum = minimum
-        return {self._bound_charges[key][0] for key in moved}
 
-    def _add_elastic(
-        self, keys: Iterable[BoundKey], sign: int, account_of: Callable[[str], Account]
-    ) -> None:
+    def _count_elastic(self, keys: Iterable[BoundKey], sign: int) -> None:
         for key in keys:
             queue, charge = self._bound_charges[key]
             for dimension, amount in charge:
-                account_of(queue).add_elastic(dimension, sign * amount)
+                count(self._elastic, (queue, dimension), sign * amount)
 
-    # --- what is reserved beyond what they hold -----------------------------------------------
+    # --- what accounts count of it ------------------------------------------------------------
 
     def rest_in(self, queue: str) -> Charge:
-        """What it still reserves in a queue, as that queue's account counts it."""
-        posted_in, amounts = self._posted
-        return amounts if posted_in == queue else ()
+        """What it still reserves in a queue beyond what its members hold."""
+        reserved_in, amounts = self._rest
+        return amounts if reserved_in == queue else ()
 
     @property
     def rests_in(self) -> str:
         """The queue in which it still reserves anything; empty: nothing is left."""
-        queue, amounts = self._posted
+        queue, amounts = self._rest
         return queue if amounts else ""
 
     def outstanding(self, dimension: str) -> int:
-        """What it still reserves of a dimension, as its queue's account counts it."""
-        return dict(self._posted[1]).get(dimension, 0)
+        """What it still reserves of a dimension."""
+        return dict(self._rest[1]).get(dimension, 0)
 
-    def post(
-        self,
-        reservation: Reservation | None,
-        replaced: Reservation | None,
-        account_of: Callable[[str], Account],
-    ) -> set[str]:
-        """Bring the rest of the reservation up to date in the accounts, what there is of one that
-        it replaces beyond it, and what members leave. Returns their queues.
+    def to_post(
+        self, reservation: Reservation | None, replaced: Reservation | None
+    ) -> list[tuple[str, str, Part, int]]:
+        """Queue, dimension, counter and amount: what is to be added so that the accounts count what
+        is elastic, the rest of the reservation, what there is beyond it of one that it replaces
+        until it is known to be written, and what members leave.
         """
-        before = self._posted, self._replaced
-        self._posted = self._replaced = _NOTHING
-        if reservation is not None:
-            self._posted = reservation.queue, self._not_held(reservation)
-        if replaced is not None and reservation is not None:
-            extra = dict(reservation.amounts) if reservation.queue == replaced.queue else {}
-            self._replaced = replaced.queue, self._not_held(replaced, extra)
-        touched = self._post_leaving(account_of, free=reservation is None)
-        after = self._posted, self._replaced
-        if after == before:
-            return touched
-        for postings, sign in ((before, -1), (after, 1)):
-            for name, amounts in postings:
-                for dimension, amount in amounts:
-                    account_of(name).add_reserved(dimension, sign * amount)
-                    touched.add(name)
-        return touched
-
-    def _post_leaving(self, account_of: Callable[[str], Account], *, free: bool) -> set[str]:
-        """What members leave is certain to be free only while nothing is reserved for them (T4)."""
-        before, after = self._posted_leaving, dict(self.leaving) if free else _NO_HOLDINGS
-        if before == after:
-            return set()
-        self._posted_leaving = after
-        for holdings, sign in ((before, -1), (after, 1)):
-            for (queue, dimension), amount in holdings.items():
-                account_of(queue).add_leaving(dimension, sign * amount)
-        return {queue for queue, _ in before.keys() | after.keys()}
+        wanted = {(queue, d, _ELASTIC): n for (queue, d), n in self._elastic.items()}
+        self._rest = _NOTHING
+        if reservation is None:
+            # What members leave is certain to be free only while nothing is reserved for them (T4).
+            for (queue, dimension), amount in self.leaving.items():
+                wanted[queue, dimension, _LEAVING] = amount
+        else:
+            queue = reservation.queue
+            self._rest = queue, self._not_held(reservation)
+            for dimension, amount in self._rest[1]:
+                wanted[queue, dimension, _RESERVED] = amount
+            if replaced is not None:
+                extra = dict(reservation.amounts) if queue == replaced.queue else {}
+                for dimension, amount in self._not_held(replaced, extra):
+                    count(wanted, (replaced.queue, dimension, _RESERVED), amount)
+        before, self._posted = self._posted, wanted
+        had = before.get
+        changes = [(*key, n - had(key, 0)) for key, n in wanted.items() if had(key) != n]
+        return changes + [(*key, -n) for key, n in before.items() if key not in wanted]
 
     def _not_held(self, reservation: Reservation, extra: Amounts = NO_AMOUNTS) -> Charge:
         """What is reserved beyond what members hold. `extra`: what is reserved for them besides; it

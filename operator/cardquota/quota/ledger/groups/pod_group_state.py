@@ -4,13 +4,12 @@ A group is at one `Stage`, which follows from what is reserved for it and from i
 asked of a group besides (`started`, `to_be_replaced`, `readiness`) follows from the stage.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
-from ...accounts.account import Account
 from ...amounts import LARGEST, Charge, canonical
-from ...pending.gang import GangQueue, Readiness
+from ...pending.release_key import Readiness
 from ...pods.pod_record import PodRecord, SortKey
 from ...pods.pod_request import CardChoice
 from ...stamp import Reservation
@@ -94,8 +93,8 @@ class PodGroupState(GroupHoldings):
         """How many unfinished members have which priority."""
         self.waiting: dict[CardChoice, int] = {}
         """What members at the gate ask for, and how many members ask for it."""
-        self.queues: dict[GangQueue, None] = {}
-        """If it is a gang: the pending queues in which members wait."""
+        self.queues: dict[str, None] = {}
+        """If it is a gang: the queues in which members wait."""
         self.lost_place = False
         """Whether its last reservation was not used in time (E8), whatever its stage."""
         self.backed_off = False
@@ -186,7 +185,7 @@ class PodGroupState(GroupHoldings):
         starts alone and did not change itself. None: members start together, or the part of the
         reservation that one of them may use depends on all others.
         """
-        if not self.started or self._posted[1]:
+        if not self.started or self._rest[1]:
             return None
         return (
             self.facts is None,
@@ -290,12 +289,12 @@ class PodGroupState(GroupHoldings):
         if task:
             count(self._started_by_task, task, sign)
 
-    def see(self, facts: GroupFacts | None, account_of: Callable[[str], Account]) -> set[str]:
-        """Take in new facts. Returns the queues whose elastic part changed with the minimum."""
+    def see(self, facts: GroupFacts | None) -> None:
+        """Take in new facts."""
         if facts is None or self.facts is None or _asked(facts) != _asked(self.facts):
             self.lost_place, self.asked, self.rejected = False, None, False
         self.facts = facts
-        return self.set_minimum(facts.min_member if facts else UNKNOWN_MINIMUM, account_of)
+        self.set_minimum(facts.min_member if facts else UNKNOWN_MINIMUM)
 
     @property
     def unused(self) -> bool:
@@ -402,12 +401,6 @@ class PodGroupState(GroupHoldings):
         found = len(left) < len(self.unwritten)
         self.unwritten = left
         return found
-
-    def repost(self, account_of: Callable[[str], Account]) -> set[str]:
-        """Bring what is reserved and what members leave up to date in the accounts. Returns their
-        queues.
-        """
-        return self.post(self.reservation, self.replaced, account_of)
 
 
 def _asked(facts: GroupFacts) -> Hashable:

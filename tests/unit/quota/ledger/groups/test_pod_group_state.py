@@ -35,27 +35,6 @@ def inqueue(ledger: Ledger) -> int:
     return account.row(H200).inqueue
 
 
-def elastic(ledger: Ledger) -> int:
-    assert drift(ledger) == {}
-    account = ledger.account("red")
-    assert account is not None
-    return account.row(H200).elastic
-
-
-def test_t2_a_reservation_holds_the_minimum_before_its_pods_are_let_through() -> None:
-    assert inqueue(a_cluster(GANG.reserving("red", {H200: 4}), member("a"), member("b"))) == 4
-
-
-def test_t2_a_reservation_ends_with_its_annotation_and_with_its_group() -> None:
-    ledger = a_cluster(GANG.reserving("red", {H200: 4}))
-    see(ledger, GANG.at_revision(2))
-    assert inqueue(ledger) == 0
-    see(ledger, GANG.reserving("red", {H200: 4}).at_revision(3))
-    ledger.group_gone(KEY)
-    assert inqueue(ledger) == 0
-    assert ledger.groups == {}
-
-
 @pytest.mark.parametrize(
     ("change", "reads"),
     [
@@ -87,35 +66,6 @@ def test_members_are_read_anew_only_where_what_they_are_read_by_changed(
     assert len(read) == reads
 
 
-def test_a_reservation_is_charged_before_it_is_written() -> None:
-    ledger = a_cluster(GANG)
-    reservation = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
-    assert inqueue(ledger) == 2
-    ledger.decisions.confirm_reservation(KEY, reservation, 5)
-    see(ledger, GANG.of(3).at_revision(4))
-    assert inqueue(ledger) == 2
-    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
-    assert inqueue(ledger) == 2
-    assert ledger.groups[KEY].assumed is None
-
-
-def test_a_reservation_seen_before_it_is_confirmed_is_charged_once() -> None:
-    ledger = a_cluster(GANG)
-    reservation = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
-    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(5))
-    ledger.decisions.confirm_reservation(KEY, reservation, 5)
-    assert inqueue(ledger) == 2
-    see(ledger, GANG.at_revision(6))
-    assert inqueue(ledger) == 0
-
-
-def test_a_reservation_that_was_not_written_is_taken_back() -> None:
-    ledger = a_cluster(GANG)
-    reservation = ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
-    ledger.decisions.retract_reservation(KEY, reservation)
-    assert inqueue(ledger) == 0
-
-
 def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
     """A group made again under its name, while the write for the old one is not answered yet."""
     ledger = a_cluster(GANG)
@@ -129,34 +79,9 @@ def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
     assert ledger.groups[KEY].settled_revision == 0
 
 
-def test_a_group_of_that_name_made_anew_is_another() -> None:
-    ledger = a_cluster(GANG.reserving("red", {H200: 4}).at_revision(9))
-    see(ledger, GANG.with_uid("another").at_revision(2))
-    assert inqueue(ledger) == 0
-
-
-def test_pods_of_a_group_that_was_not_seen_and_pods_of_none_are_not_elastic() -> None:
-    ledger = a_cluster(member("a", 1), member("b", 2), member("c", 3))
-    see(ledger, a_pod("alone").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"))
-    assert elastic(ledger) == 0
-    see(ledger, GANG)
-    assert elastic(ledger) == 1
-
-
 def test_a_gang_has_more_than_one_member() -> None:
     for minimum, gang in ((None, False), (0, False), (1, False), (2, True)):
         assert a_cluster(GANG.of(minimum)).groups[KEY].gang is gang
-
-
-def test_a_gang_has_started_when_its_minimum_is_held_or_a_part_of_it_and_the_rest_reserved() -> (
-    None
-):
-    group = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
-    assert (group.bound, group.missing, group.started) == (1, 1, False)
-    assert a_cluster(GANG, member("a", 1), member("b", 2)).groups[KEY].started
-    reserved = GANG.of(3).reserving("red", {H200: 2})
-    assert a_cluster(reserved, member("a", 1)).groups[KEY].started
-    assert not a_cluster(reserved).groups[KEY].started
 
 
 @pytest.mark.parametrize(
