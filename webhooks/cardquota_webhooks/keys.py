@@ -79,7 +79,7 @@ class _Template(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
-class _Spec(msgspec.Struct, rename="camel"):
+class _WrittenSpec(msgspec.Struct, rename="camel"):
     template: _Template = msgspec.field(default_factory=_Template)
     job_template: "_Written | None" = None
     tasks: list[msgspec.Raw] | None = None
@@ -87,11 +87,11 @@ class _Spec(msgspec.Struct, rename="camel"):
 
 
 class _Written(_Template):
-    spec: _Spec | None = None
+    spec: _WrittenSpec | None = None
 
 
 _WRITTEN: Final[msgspec.json.Decoder[_Written | None]] = msgspec.json.Decoder(_Written | None)
-_TASK: Final[msgspec.json.Decoder[_Spec | None]] = msgspec.json.Decoder(_Spec | None)
+_TASK: Final[msgspec.json.Decoder[_WrittenSpec | None]] = msgspec.json.Decoder(_WrittenSpec | None)
 Where = Callable[[_Written], Collection[str]]
 """The keys of one part of an object. Raises as decoding does."""
 
