@@ -18,33 +18,3 @@ from .server import LARGEST_BODY, AdmissionServer
 from .volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from .workload_objects import KINDS
 from .workloads import WORKLOADS, WorkloadReviews
-
-__all__ = [
-    "KINDS",
-    "LARGEST_BODY",
-    "MOST_WAITING",
-    "WORKLOADS",
-    "AdmissionResponse",
-    "AdmissionServer",
-    "CardlessClaims",
-    "GroupResource",
-    "PodGroupReviews",
-    "PodReviews",
-    "QuestionReviews",
-    "Questions",
-    "QueueReviews",
-    "RefusedWriteReviews",
-    "Request",
-    "ResizeReviews",
-    "Reviewer",
-    "ScaleReviews",
-    "ScaleTargets",
-    "VisibilityWait",
-    "VolcanoJobReviews",
-    "WorkloadReviews",
-    "WorkloadRoom",
-    "decode",
-    "key_warnings",
-    "of_tasks",
-    "of_template",
-]

@@ -15,18 +15,3 @@ from .queue_status import (
     ResourceStatus,
     StatusColumns,
 )
-
-__all__ = [
-    "POD_GROUP",
-    "QUEUE",
-    "CardStatus",
-    "CustomResource",
-    "QueueCondition",
-    "QueueStatusSchema",
-    "ResourceStatus",
-    "SchemaError",
-    "StatusColumns",
-    "WireModel",
-    "constrained",
-    "structural",
-]

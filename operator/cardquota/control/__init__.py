@@ -11,15 +11,3 @@ from .installation import EVERY, InstallationCheck
 from .leader_work import LeaderWork, QueueViews, term_writers
 from .leadership import Leadership
 from .workload_waker import WorkloadWaker
-
-__all__ = [
-    "EVERY",
-    "Fence",
-    "FenceFault",
-    "InstallationCheck",
-    "LeaderWork",
-    "Leadership",
-    "QueueViews",
-    "WorkloadWaker",
-    "term_writers",
-]

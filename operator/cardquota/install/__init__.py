@@ -10,16 +10,3 @@ from .matching import is_ours
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text
 from .webhook_objects import ENFORCED
-
-__all__ = [
-    "ENFORCED",
-    "Right",
-    "differences",
-    "documents",
-    "in_words",
-    "is_ours",
-    "managed_resources",
-    "render",
-    "scheduler_text",
-    "webhook_paths",
-]

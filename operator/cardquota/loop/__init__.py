@@ -7,18 +7,3 @@ In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretc
 from .ended import ended
 from .loop_watch import BOUND, Longest, LoopWatch, TimedSelector
 from .time_slice import LEADER_SLICE, Later, Timer, TimeSlice, Turns, in_loop_later, in_slices
-
-__all__ = [
-    "BOUND",
-    "LEADER_SLICE",
-    "Later",
-    "Longest",
-    "LoopWatch",
-    "TimeSlice",
-    "TimedSelector",
-    "Timer",
-    "Turns",
-    "ended",
-    "in_loop_later",
-    "in_slices",
-]

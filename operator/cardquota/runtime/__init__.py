@@ -10,18 +10,3 @@ from .extender_endpoint import ExtenderEndpoint
 from .metrics_access import AT_ONCE, MOST, REMEMBERED, MetricsAccess
 from .probes import MetricsPage, Probes
 from .process import collect_young, spare_what_stays
-
-__all__ = [
-    "AT_ONCE",
-    "LOOPBACK",
-    "MOST",
-    "REMEMBERED",
-    "EnqueueParts",
-    "ExtenderEndpoint",
-    "MetricsAccess",
-    "MetricsPage",
-    "Probes",
-    "collect_young",
-    "serving_names",
-    "spare_what_stays",
-]

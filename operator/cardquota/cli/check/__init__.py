@@ -4,19 +4,3 @@ from .check import show_sections
 from .checked_cluster import CheckedCluster, read_cluster, wrong_keys
 from .section import MOST_SHOWN, CheckSection, Finding, FindingKind, lines
 from .usage_sections import PAUSE, Difference, differences, lasting_differences
-
-__all__ = [
-    "MOST_SHOWN",
-    "PAUSE",
-    "CheckSection",
-    "CheckedCluster",
-    "Difference",
-    "Finding",
-    "FindingKind",
-    "differences",
-    "lasting_differences",
-    "lines",
-    "read_cluster",
-    "show_sections",
-    "wrong_keys",
-]

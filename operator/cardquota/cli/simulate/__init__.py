@@ -9,17 +9,3 @@ from .simulate import lines
 from .simulated_nodes import SimulatedNodes, shape_of
 from .simulation import Simulation
 from .workloads import Expansion, expand
-
-__all__ = [
-    "Answer",
-    "Answers",
-    "Expansion",
-    "PodAnswer",
-    "Priorities",
-    "SimulatedNodes",
-    "Simulation",
-    "WorkloadAnswer",
-    "expand",
-    "lines",
-    "shape_of",
-]

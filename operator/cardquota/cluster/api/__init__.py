@@ -13,29 +13,3 @@ from .kubeconfig import Shared, from_kubeconfig
 from .lookups import ClaimLookup, QueueLookup
 from .session import open_session
 from .wire import IdentityMeta, LineSplitter, decode_identity, revision_of
-
-__all__ = [
-    "APPLY_PATCH",
-    "JSON_PATCH",
-    "MERGE_PATCH",
-    "Access",
-    "AccessError",
-    "ApiError",
-    "Backoff",
-    "ClaimLookup",
-    "Client",
-    "IdentityMeta",
-    "LineSplitter",
-    "OutcomeUnknown",
-    "QueueLookup",
-    "Shared",
-    "TokenFile",
-    "boottime",
-    "decode_identity",
-    "from_kubeconfig",
-    "in_cluster",
-    "in_words",
-    "open_session",
-    "read_failure",
-    "revision_of",
-]

@@ -18,24 +18,3 @@ from .certificates import (
     why_unusable,
 )
 from .path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets
-
-__all__ = [
-    "NO_PAIR",
-    "OVERLAP",
-    "PERIOD",
-    "READ_BY_ALL",
-    "CaBundles",
-    "CertificateManager",
-    "GivenSecret",
-    "Holding",
-    "KeyPair",
-    "OwnSecret",
-    "PathSecrets",
-    "can_sign",
-    "make_authority",
-    "make_serving",
-    "read_certificates",
-    "renewed",
-    "trusted_through",
-    "why_unusable",
-]

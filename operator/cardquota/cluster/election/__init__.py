@@ -8,15 +8,3 @@ from .elector import Elector, Renewals
 from .lease import handover_text, read_handover
 from .takeover import LeadershipLost, RevisionSource, settle_and_catch_up
 from .term_object import StoredTerm, TermObject
-
-__all__ = [
-    "Elector",
-    "LeadershipLost",
-    "Renewals",
-    "RevisionSource",
-    "StoredTerm",
-    "TermObject",
-    "handover_text",
-    "read_handover",
-    "settle_and_catch_up",
-]

@@ -15,26 +15,3 @@ from .http2_connection import STREAMS
 from .http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
 from .http_server import PROTOCOLS, HttpServer
 from .tls import client_context, load, server_context, trusting_context
-
-__all__ = [
-    "IDLE",
-    "MOST",
-    "PROTOCOLS",
-    "REQUEST_WITHIN",
-    "SMALL",
-    "STREAMS",
-    "BodyBudget",
-    "BodyHold",
-    "BodyLimits",
-    "BodyTooLargeError",
-    "BusyError",
-    "Connection",
-    "Connections",
-    "HttpAnswer",
-    "HttpCall",
-    "HttpServer",
-    "client_context",
-    "load",
-    "server_context",
-    "trusting_context",
-]

@@ -18,22 +18,3 @@ from .left_out_reads import LeftOutReads
 from .listing import Unreadable, list_objects
 from .optional_reflector import OptionalReflector
 from .reflector import Reflector, ResumePolicy
-
-__all__ = [
-    "AT_ONCE",
-    "BrokenStreamError",
-    "CatchingUp",
-    "ChangeNotifier",
-    "Delivery",
-    "EventReader",
-    "LeftOutReads",
-    "ObjectIndex",
-    "OptionalReflector",
-    "Progress",
-    "Reflector",
-    "ResumePolicy",
-    "StreamError",
-    "Unreadable",
-    "list_objects",
-    "watched_kinds",
-]

@@ -8,18 +8,3 @@ from .published_status import StatusAnnotation, StatusFields, find_place, keeps_
 from .queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
 from .queue_operator import QueueOperator
 from .queue_reconciler import INTERVAL, QueueReconciler, queue_status
-
-__all__ = [
-    "INTERVAL",
-    "UNDECIDED",
-    "UNKNOWN",
-    "QueueOperator",
-    "QueueReconciler",
-    "StatusAnnotation",
-    "StatusFields",
-    "find_place",
-    "keeps_numbers",
-    "measure_drift",
-    "queue_status",
-    "refresh",
-]

@@ -14,31 +14,3 @@ from .pacing import NamespaceCircuitBreaker, Retries, Slot, SlotClaim, Slots
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import HELD, LAST, ReservationTimeouts, UnusedReservations
 from .wait_reports import AT_ONCE, PER_SECOND, WaitReports
-
-__all__ = [
-    "AT_ONCE",
-    "HELD",
-    "LAST",
-    "MOMENT",
-    "PER_SECOND",
-    "Chosen",
-    "GangReports",
-    "GangStart",
-    "GateAttempts",
-    "GateOpener",
-    "GateReleaser",
-    "GroupConditions",
-    "NamespaceCircuitBreaker",
-    "Opened",
-    "PodGroupWriter",
-    "QuotaConditions",
-    "ReservationTimeouts",
-    "Retries",
-    "Slot",
-    "SlotClaim",
-    "Slots",
-    "UnusedReservations",
-    "WaitReports",
-    "Writers",
-    "gate_patch",
-]

@@ -5,7 +5,3 @@ namespaces and our own objects; and the MutatingAdmissionPolicy that sets the ga
 """
 
 from .all_policies import policies
-
-__all__ = [
-    "policies",
-]

@@ -8,19 +8,3 @@ from .account import OUTSIDE, Account, AccountReader, Borrowed
 from .queue_facts import LONGEST_TEXT, QueueError, QueueFacts
 from .queue_write import IgnoredCards, check_queue, doubts_about, not_deserved
 from .wildcards import fits, is_pattern
-
-__all__ = [
-    "LONGEST_TEXT",
-    "OUTSIDE",
-    "Account",
-    "AccountReader",
-    "Borrowed",
-    "IgnoredCards",
-    "QueueError",
-    "QueueFacts",
-    "check_queue",
-    "doubts_about",
-    "fits",
-    "is_pattern",
-    "not_deserved",
-]

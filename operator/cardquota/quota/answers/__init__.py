@@ -23,29 +23,3 @@ from .asked_workload import AskedWorkload, workload_meant
 from .explanation import WorkloadState, explain
 from .queue_answer import MOST_CARDS, holders_in, queue_answer
 from .waiting import place_in, waiting_order, why_waits
-
-__all__ = [
-    "LONGEST_NAME",
-    "MOST_AMOUNTS",
-    "MOST_CARDS",
-    "AskedWorkload",
-    "CardAmount",
-    "CardRoom",
-    "Explanation",
-    "Holder",
-    "OtherQueue",
-    "PodNumbers",
-    "QueueAnswer",
-    "ResourceRoom",
-    "Waiter",
-    "WorkloadState",
-    "card_amounts",
-    "choice_amounts",
-    "explain",
-    "holders_in",
-    "place_in",
-    "queue_answer",
-    "waiting_order",
-    "why_waits",
-    "workload_meant",
-]

@@ -12,16 +12,3 @@ from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor, class_key_of
 from .progressive_filling import ProgressiveFilling, WeightedDemand
 from .release_decisions import ReleaseDecisions
-
-__all__ = [
-    "Charges",
-    "Ledger",
-    "LedgerReader",
-    "LedgerSettings",
-    "LedgerState",
-    "PodAssessor",
-    "ProgressiveFilling",
-    "ReleaseDecisions",
-    "WeightedDemand",
-    "class_key_of",
-]

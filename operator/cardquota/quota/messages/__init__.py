@@ -12,9 +12,3 @@ Of requests: `shortfall_messages`, `request_messages`, `queue_messages`. At the 
 from .report_messages import card_memory_unreadable
 from .request_messages import beyond_limit
 from .shortfall_messages import audited
-
-__all__ = [
-    "audited",
-    "beyond_limit",
-    "card_memory_unreadable",
-]

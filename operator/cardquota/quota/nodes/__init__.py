@@ -7,9 +7,3 @@ totals, the cards on nodes that a selector picks, and free cards.
 from .node_cache import NodeCache
 from .node_facts import NodeFacts
 from .node_selection import NodeSelection
-
-__all__ = [
-    "NodeCache",
-    "NodeFacts",
-    "NodeSelection",
-]

@@ -8,16 +8,3 @@ from .candidate import Candidate, PodClass, first_members
 from .pending_notices import Behind, WaitTimes
 from .pending_queue import AT_A_TIME, PendingQueue, Place
 from .release_key import Gang, Readiness
-
-__all__ = [
-    "AT_A_TIME",
-    "Behind",
-    "Candidate",
-    "Gang",
-    "PendingQueue",
-    "Place",
-    "PodClass",
-    "Readiness",
-    "WaitTimes",
-    "first_members",
-]

@@ -13,27 +13,3 @@ from .queue_pods import REPLICA_SET, HeldCards, UpdatePart, WorkloadUsage
 from .reading import Readings
 from .workload_cache import WorkloadCache
 from .workload_facts import WorkloadFacts, pod_of
-
-__all__ = [
-    "REPLICA_SET",
-    "ChargeState",
-    "HeldCards",
-    "InvalidRequest",
-    "PodDefaults",
-    "PodFacts",
-    "PodRecord",
-    "PodRequest",
-    "PodTotals",
-    "Reading",
-    "Readings",
-    "SortKey",
-    "State",
-    "UpdatePart",
-    "WorkloadCache",
-    "WorkloadFacts",
-    "WorkloadUsage",
-    "oversized_totals",
-    "pod_of",
-    "pod_totals",
-    "read",
-]

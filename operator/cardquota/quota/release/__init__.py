@@ -8,18 +8,3 @@ from .cycle import BORROWERS_AT_A_TIME, Starvation, release_cycle
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait, judge_member
 from .release_order import QueueOrder, Usage, usage
-
-__all__ = [
-    "BORROWERS_AT_A_TIME",
-    "Opening",
-    "QueueOrder",
-    "Refusal",
-    "ReleaseJudge",
-    "Starvation",
-    "Usage",
-    "Wait",
-    "judge_member",
-    "next_refusals",
-    "release_cycle",
-    "usage",
-]

@@ -27,28 +27,3 @@ from .queue_report import (
     group_cards,
     report,
 )
-
-__all__ = [
-    "CardRow",
-    "Compared",
-    "MemoryNodeRow",
-    "MemoryPodRow",
-    "MemoryReport",
-    "OutsideUse",
-    "Part",
-    "QueueReport",
-    "ResourceRow",
-    "SharedCardRow",
-    "Totals",
-    "UnitTotal",
-    "Use",
-    "Waiting",
-    "columns",
-    "compare",
-    "group_cards",
-    "memory_report",
-    "node_row",
-    "report",
-    "totals_of",
-    "unlimited_use",
-]

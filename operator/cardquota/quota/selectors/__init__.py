@@ -20,23 +20,3 @@ from .selector import (
     tolerates,
     tolerations_of,
 )
-
-__all__ = [
-    "HOST_NAME",
-    "NODE_NAME",
-    "CardRequirement",
-    "LabelledNode",
-    "PodToleration",
-    "Selector",
-    "Tolerance",
-    "bound_of",
-    "compares",
-    "decode",
-    "encode",
-    "memory_asked_for",
-    "picked",
-    "taints_of",
-    "tolerates",
-    "tolerations_of",
-    "whole_number",
-]

@@ -23,24 +23,3 @@ from .stored_group import (
     StoredGroup,
     pointer,
 )
-
-__all__ = [
-    "FOREIGN",
-    "LONGEST",
-    "NO_CONDITION",
-    "NO_QUOTA_CONDITION",
-    "NO_REQUEST",
-    "QUOTA_CONDITION",
-    "AskedCards",
-    "GroupFacts",
-    "GroupRequest",
-    "NamespaceFacts",
-    "PodGroupState",
-    "Stage",
-    "StoredGroup",
-    "job_of",
-    "minimum_problem",
-    "namespace_facts",
-    "pointer",
-    "queue_said",
-]
