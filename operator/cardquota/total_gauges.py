@@ -23,7 +23,7 @@ class Family(NamedTuple):
 
 _OF_A_QUEUE: Final = {
     "allocated": "held by pods on nodes",
-    "inqueue": "let through or reserved, and not yet on a node",
+    "inqueue": "released or reserved, and not yet on a node",
     "requested": "asked for by all pods that have not finished",
     "elastic": "the part of allocated beyond the minimum of pod groups",
 }
@@ -111,7 +111,7 @@ FAMILIES: Final = (
     Family(
         "unadmitted_pods",
         "Pods that hold something, and whose gate the operator never opened; without those that "
-        "audit mode let through. 0 is right",
+        "audit mode admitted. 0 is right",
         ("queue",),
     ),
 )

@@ -126,7 +126,7 @@ class PlainCluster:
     """By name and resource name, in the order seen."""
     recorded: dict[str, str] = field(default_factory=dict)
     held: dict[str, str] = field(default_factory=dict)
-    """By card that no node has shown: the resource name of those let through for it (D7)."""
+    """By card that no node has shown: the resource name of those released for it (D7)."""
     units: dict[str, str] = field(default_factory=dict)
     """By card: that of the node which showed it first (B10)."""
 
@@ -510,7 +510,7 @@ class PlainCluster:
                 found[self.queue_of(pod), dimension].elastic += amount
 
     def charged(self) -> dict[tuple[str, str], int]:
-        """What counts against the limits: let through, bound, and reserved for gangs."""
+        """What counts against the limits: released, bound, and reserved for gangs."""
         return {key: sums.inqueue + sums.allocated for key, sums in self.totals().items()}
 
     def limit(self, queue: str, dimension: str) -> int | None:

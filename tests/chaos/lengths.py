@@ -40,7 +40,7 @@ class Lengths:
     """Of Volcano's; less than a reservation's time, so that not all of them end by it."""
     between_faults: Span = (2, 8)
     longest_pause: float = AT_ALL
-    """For so long at most nothing may be let through that would fit, whatever is wrong."""
+    """For so long at most nothing may be released that would fit, whatever is wrong."""
     quiet: float = 30
     """After the end something may be on its way for so long without any progress."""
     faults: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ class Replay:
     violations: list[Violation]
     counts: Counter[str]
     pause: float
-    """The longest in which nothing was let through although something would have fit, seconds."""
+    """The longest in which nothing was released although something would have fit, seconds."""
     pause_at: float
     too_long: list[str]
     """Such pauses that nothing excuses."""
@@ -54,7 +54,7 @@ def replay(
 
     `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
     `reservation_timeout`: the product's setting, seconds. `longest_pause`: seconds for which
-    nothing may be let through that would fit, whatever is wrong. `volcano`: whether that scheduled
+    nothing may be released that would fit, whatever is wrong. `volcano`: whether that scheduled
     too.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE, volcano=volcano)

@@ -79,7 +79,7 @@ class Report:
         if self.findings:
             return ""
         if not self.replay.counts["releases"]:
-            return "nothing was let through"
+            return "nothing was released"
         if self.run.volcano and not self.replay.counts["groups enqueued by Volcano, and judged"]:
             return "Volcano enqueued nothing"
         if self.tally["kills"] < self.run.kills:

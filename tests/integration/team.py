@@ -31,7 +31,7 @@ def gates(pod: Object) -> list[str]:
     return [gate["name"] for gate in pod["spec"].get("schedulingGates", ())]
 
 
-def let_through(pod: Object) -> bool:
+def released(pod: Object) -> bool:
     """Its gate is open."""
     return v.GATE not in gates(pod)
 
@@ -211,7 +211,7 @@ class Team:
 
     def until_open(self, *names: str) -> None:
         for name in names:
-            self.until(lambda n=name: let_through(self.pod(n)), f"gate of {name} open")
+            self.until(lambda n=name: released(self.pod(n)), f"gate of {name} open")
 
     def until_bound(self, *names: str) -> None:
         for name in names:

@@ -130,7 +130,7 @@ async def test_nothing_is_left_of_a_queue_in_the_reconciler() -> None:
 async def test_nothing_is_left_of_a_pod_in_the_release_door(
     recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Waiting, let through, refused by the API server, deleted in the middle of it."""
+    """Waiting, released, refused by the API server, deleted in the middle of it."""
     monkeypatch.setattr(release, "TRY_AGAIN", 0.01)
     monkeypatch.setattr(release, "AT_MOST", 0.05)
     ledger = a_ledger(*CARDS)

@@ -270,7 +270,7 @@ def _read(
 
 
 def foreign_gates(spec: PodSpec) -> tuple[str, ...]:
-    """That a pod which is let through still waits, and holds its quota meanwhile."""
+    """That a pod which is released still waits, and holds its quota meanwhile."""
     others = [gate.name for gate in spec.scheduling_gates or () if gate.name != v.GATE]
     return (request_messages.foreign_gate(others[0]),) if others else ()
 

@@ -67,12 +67,12 @@ STANDINGS: Final = (
     _stands("A workload, or a group, has all its pods.", say(answer_messages.all_pods_there, 3)),
     _stands(
         "Its gate is open, and it has no node.",
-        say(answer_messages.let_through, _HELD),
+        say(answer_messages.released, _HELD),
         "See what the scheduler says.",
     ),
     _stands(
         "The same, and it has scheduling gates that others set.",
-        say(answer_messages.let_through, _HELD, ["example.com/data"]),
+        say(answer_messages.released, _HELD, ["example.com/data"]),
         "Ask whoever set them.",
     ),
     _stands(

@@ -249,7 +249,7 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.GANG_INCOMPLETE,
-        when="They are there for more than 10 s, but some of a task cannot be let through.",
+        when="They are there for more than 10 s, but some of a task cannot be released.",
         says=say(gang_messages.gang_tasks_not_ready, "research/train", _QUEUE, [("head", 1, 0)]),
         where=(Where.GANG_EVENT,),
         rule="E2, I4",
@@ -257,7 +257,7 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.GANG_INCOMPLETE,
-        when="They are there for more than 10 s, but some cannot be let through: each in the queue "
+        when="They are there for more than 10 s, but some cannot be released: each in the queue "
         "that it belongs to is told how many can be there.",
         says=say(gang_messages.gang_not_ready, "research/train", _QUEUE, 4, 4, 2),
         where=(Where.GANG_EVENT,),
@@ -313,7 +313,7 @@ OTHER: Final = (
         ),
         where=(Where.REFUSAL, Where.POD_EVENT),
         rule="P3",
-        do="Name the one card that these nodes have. Then the pod is let through, and an "
+        do="Name the one card that these nodes have. Then the pod is released, and an "
         "autoscaler sees it.",
     ),
     Entry(

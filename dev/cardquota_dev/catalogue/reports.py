@@ -46,8 +46,8 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.RELEASED,
-        when="The pods of a group's minimum are let through; condition `Scheduled`.",
-        says=say(gang_messages.group_let_through, _QUEUE),
+        when="The pods of a group's minimum are released; condition `Scheduled`.",
+        says=say(gang_messages.group_released, _QUEUE),
         where=(Where.GROUP_CONDITION,),
         rule="section 2",
         do="Nothing.",

@@ -38,7 +38,7 @@ def _compare(reader: User) -> tuple[list[str], list[str]]:
         if found.requested or found.inqueue:
             lines.append(
                 f"{queue}, {card}: requested {found.requested}, allocated {found.allocated}, "
-                f"let through or reserved {found.inqueue}: counted, and in the status"
+                f"released or reserved {found.inqueue}: counted, and in the status"
             )
         if found != status[queue, card]:
             differences.append(f"{queue}, {card}: counted {found}, status {status[queue, card]}")

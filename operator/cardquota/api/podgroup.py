@@ -196,7 +196,7 @@ class PodGroupStatus(WireModel):
     """Pending: it waits for quota. Inqueue: it has its quota. Running: minMember pods run. Unknown:
     all or some pods ran, and now fewer run. Completed: its pods have succeeded."""
     conditions: list[PodGroupCondition] | None = None
-    """Unschedulable: why the group waits. Scheduled: it was let through."""
+    """Unschedulable: why the group waits. Scheduled: it was released."""
     running: Count32 | None = None
     """Number of pods that have a node and have not finished."""
     succeeded: Count32 | None = None

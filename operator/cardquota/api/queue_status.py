@@ -48,7 +48,7 @@ class CardStatus(WireModel):
     allocated: Int64 | None = None
     """Held by pods that have a node and have not finished."""
     inqueue: Int64 | None = None
-    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
+    """Held by pods that were released and have no node yet, or reserved for pod groups."""
     requested: Int64 | None = None
     """Requested by all pods that have not finished, including waiting pods."""
     elastic: Int64 | None = None
@@ -76,7 +76,7 @@ class ResourceStatus(WireModel):
     allocated: QuantityText | None = None
     """Held by pods that have a node and have not finished."""
     inqueue: QuantityText | None = None
-    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
+    """Held by pods that were released and have no node yet, or reserved for pod groups."""
     requested: QuantityText | None = None
     """Requested by all pods that have not finished, including waiting pods."""
     elastic: QuantityText | None = None

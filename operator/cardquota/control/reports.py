@@ -1,7 +1,7 @@
 """What is reported of objects, as the leader sees it: by an event on each, and in the log.
 
 - Pods that came ungated in audit mode, which refuses and gates nothing: what would not have been
-  let through.
+  released.
 - Queues with pods that got past admission: webhooks or policies were missing, or the pods were
   there first. They are counted like all others (I3). One event per change, and not one per pod; it
   names no pod, since all users of the queue may read it, from any namespace.

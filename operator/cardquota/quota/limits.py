@@ -137,7 +137,7 @@ NODE_TAINTS: Final = Limit("taints", 250)
 NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 """Each may be a card."""
 
-# --- gangs: beyond it none of the gang is let through, and an event says so --------------------
+# --- gangs: beyond it none of the gang is released, and an event says so --------------------
 GANG_KINDS: Final = Limit("different requests", 16)
 """Of the members that start together. Each is judged, and all of them without a pause. Charts have
 a handful: a launcher, workers, a head."""

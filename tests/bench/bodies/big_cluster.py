@@ -1,8 +1,8 @@
 """The objects of a large cluster, as JSON of the size an API server would return.
 
 100 queues with a namespace each, 4 kinds of cards, 1,000 nodes. Every pod asks for one card, so
-that cards requested are pods known. Of ten pods eight are bound under a stamp of ours, one is let
-through and not bound, one waits at its gate because its queue is full.
+that cards requested are pods known. Of ten pods eight are bound under a stamp of ours, one is
+released and not bound, one waits at its gate because its queue is full.
 """
 
 import json
@@ -103,7 +103,7 @@ def gangs(count: int) -> Iterator[bytes]:
 
 
 def queues(count: int) -> Iterator[bytes]:
-    """All full: each card's quota is what is bound and let through."""
+    """All full: each card's quota is what is bound and released."""
     chance = random.Random(3)
     quota = json.dumps({card(product): tens_in(count) * (TEN - 1) for product in PRODUCTS})
     for number in range(QUEUES):

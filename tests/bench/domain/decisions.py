@@ -134,7 +134,7 @@ def _gated(name: str) -> PodBody:
 
 
 def _alike(number: int) -> list[Body]:
-    # More than will ever be let through, so that somebody waits in every round.
+    # More than will ever be released, so that somebody waits in every round.
     return [_gated(f"p{n}") for n in range(number + ROUNDS * FREED)]
 
 

@@ -1,6 +1,6 @@
 """One million pod lives through reflector and ledger, with time compressed: does memory grow?
 
-Events come as raw objects, as from a watch: created and gated, let through, bound, finished or
+Events come as raw objects, as from a watch: created and gated, released, bound, finished or
 not, deleted. At any time 2,000 pods live. Memory is the process's resident set, after a fifth of
 the lives, when every cache was full once, and at the end.
 """

@@ -297,7 +297,7 @@ async def _done(world: World) -> None:
 
 
 def _take_over(world: World) -> Work:
-    """A term begins, and all that can be let through is."""
+    """A term begins, and all that can be released is."""
 
     async def lead() -> None:
         world.lead()

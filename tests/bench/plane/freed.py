@@ -111,7 +111,7 @@ async def _round(cluster: Cluster, crowd: Crowd, number: int) -> tuple[float, fl
             for to_open in turns:
                 if to_open:
                     opening += await _open(crowd, watch, queue, part)
-                    events += _SLICE  # that it was let through
+                    events += _SLICE  # that it was released
                     await _until_told(crowd, team.namespace, events)
                 else:
                     patching += await _patch(crowd, pods, part)

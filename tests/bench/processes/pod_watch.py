@@ -1,4 +1,4 @@
-"""When the pods of a namespace were let through, bound and deleted, by one watch."""
+"""When the pods of a namespace were released, bound and deleted, by one watch."""
 
 import asyncio
 from time import monotonic

@@ -14,7 +14,7 @@ _SCHEDULER, _CONTROLLERS = "volcano-scheduler", "volcano-controllers"
 
 
 async def stop_volcanos_scheduler(scene: Scene, lengths: Lengths) -> None:
-    """It stands still: what was permitted is not enqueued, and what was let through not bound."""
+    """It stands still: what was permitted is not enqueued, and what was released not bound."""
     await scene.pause(_SCHEDULER, scene.dice.uniform(*lengths.scheduler_pause))
 
 

@@ -2,7 +2,7 @@
 
 Everything that clients ask for is valid. So a refusal that is not for quota is wrong whatever there
 was. Who refuses for quota looks at a replica's view, which is a moment old, and counts what waits
-in a queue whose pods are not made to wait as let through. So that is wrong only if there was room
+in a queue whose pods are not made to wait as released. So that is wrong only if there was room
 by that count all the time from `MARGIN` seconds before it was asked. Where a fault had made views
 old by then, nothing is said.
 """

@@ -7,7 +7,7 @@ from .stored import NAME, QUEUE, Asks, Group, Object, StoredPod
 
 
 def fitting(recount: Recount, queue: str) -> list[str]:
-    """Of a queue: pods and gangs that could be let through now, groups that could be enqueued."""
+    """Of a queue: pods and gangs that could be released now, groups that could be enqueued."""
     found = []
     gangs: dict[str, list[StoredPod]] = {}
     rooms: dict[str, Free] = {}
@@ -55,7 +55,7 @@ def _may_ask(recount: Recount, group: Group) -> list[Asks]:
 
 
 def missing(recount: Recount, group: Group) -> int:
-    """How many members of a gang must still be let through for its minimum; 0: it is none."""
+    """How many members of a gang must still be released for its minimum; 0: it is none."""
     return max(0, group.minimum - recount.started(group.key)) if group.minimum > 1 else 0
 
 
@@ -86,7 +86,7 @@ def may_stay(recount: Recount, group: Group) -> bool:
 
 
 def _goes_on(recount: Recount, group: Group) -> bool:
-    """Whether its members go one by one since it was started. If all that were let through are
+    """Whether its members go one by one since it was started. If all that were released are
     gone, those that wait start whole (E2).
     """
     reserved = group.reserved_in == group.queue and not group.enqueued

@@ -1,4 +1,4 @@
-"""How long nothing was let through although something would have fit."""
+"""How long nothing was released although something would have fit."""
 
 from .fitting import fitting
 from .leeway import Calm
@@ -17,7 +17,7 @@ class Pauses:
     def __init__(self, recount: Recount) -> None:
         self._recount = recount
         self._since: dict[str, float] = {}
-        """Since when something would fit in a queue, or was let through last."""
+        """Since when something would fit in a queue, or was released last."""
         self._long: dict[tuple[str, float], float] = {}
         """Until when, by queue and begin."""
         self.worst = 0.0
@@ -45,7 +45,7 @@ class Pauses:
             of_calm = calm.seconds(since, until)
             if of_calm > IN_CALM or until - since > at_all:
                 found.append(
-                    f"nothing of {queue} was let through for {until - since:.1f} s although"
+                    f"nothing of {queue} was released for {until - since:.1f} s although"
                     f" something would have fit; for {of_calm:.1f} s of them nothing was wrong"
                 )
         return found

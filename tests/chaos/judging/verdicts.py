@@ -108,7 +108,7 @@ class Judge:
                 of = one.maker.rpartition("-")[0]
                 self._versions.note(of, change.at, self._recount.versions(one))
         if pod is not None and not pod.gated:
-            self._let_through(change, before, pod)
+            self._released(change, before, pod)
         keys = {found.group for found in (before, pod) if found is not None and found.group}
         if change.kind == "group":
             keys = {f"{self._recount.namespace}/{change.key}"}
@@ -162,7 +162,7 @@ class Judge:
         key = f"{self._recount.namespace}/{change.key}" if change.kind == "group" else ""
         return key in self._recount.groups and self._recount.groups[key].enqueued
 
-    def _let_through(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
+    def _released(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
         if before is None or before.uid != pod.uid or before.gated:
             self._opened(change, before, pod)
         self._on_its_card(change, before, pod)
@@ -178,7 +178,7 @@ class Judge:
         if not any(queues):
             return
         if pod.stamp is None or not pod.term:
-            self._say(change, f"{pod.key} is let through and bears no decision")
+            self._say(change, f"{pod.key} is released and bears no decision")
             return
         if sum(pod.stamp.values()) != pod.amount or not set(pod.stamp) <= set(pod.cards):
             asked = f"{pod.amount} of {'|'.join(pod.cards)}"
@@ -196,7 +196,7 @@ class Judge:
             return
         lately = self._versions.values(pod.maker.rpartition("-")[0], self._since)
         if not pod.maker or len(frozenset().union(*lately)) < 2:
-            told = f"{pod.key} is let through beyond the quota of {place[0]}"
+            told = f"{pod.key} is released beyond the quota of {place[0]}"
             self._say(change, f"{told}, and is of no rolling update")
 
     def _on_its_card(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
@@ -216,7 +216,7 @@ class Judge:
         lately = self._standings.values(pod.group, self._since)
         standings = [standing for standing in lately if standing is not None]
         if not standings:
-            self._say(change, f"{pod.key} is let through, and its group is not there")
+            self._say(change, f"{pod.key} is released, and its group is not there")
         if not standings or any(standing.one_by_one for standing in standings):
             return
         self._starts.begun(pod.group, change.at, self._since)
@@ -224,9 +224,9 @@ class Judge:
             return
         if any(standing.reserved_in for standing in standings):
             what = "is not covered by what is reserved for its gang"
-            self._say(change, f"{pod.key} is let through, and {what}")
+            self._say(change, f"{pod.key} is released, and {what}")
         else:
-            self._say(change, f"{pod.key} is let through, and nothing is reserved for its gang")
+            self._say(change, f"{pod.key} is released, and nothing is reserved for its gang")
 
     def _covers(self, standing: _Standing, pod: StoredPod) -> bool:
         """Whether what is reserved is enough for this member and, where all are alike, for all that

@@ -117,7 +117,7 @@ def _of_a_running_one(job: Object, recount: Recount) -> list[str]:
     lacking = sum(int(task.get("replicas", 1)) for task in job["spec"]["tasks"]) - len(members)
     found = [f"lacks {lacking} pods, and is {group.phase}"] if lacking else []
     unbound = [pod.key for pod in members if not (pod.gated or pod.node or pod.finished)]
-    return found + ([f"has pods that are let through and not bound: {unbound}"] if unbound else [])
+    return found + ([f"has pods that are released and not bound: {unbound}"] if unbound else [])
 
 
 def _phase(job: Any) -> str:

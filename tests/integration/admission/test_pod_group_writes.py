@@ -123,8 +123,8 @@ def test_e10_who_moves_a_group_that_runs_is_told_what_that_means(team: Team) -> 
     reply = team.patch(gang, move)
 
     assert reply.ok
-    assert reply.warnings[0].startswith("its pods that were let through stay charged where they ar")
-    assert "<2> of its pods were let through and stay" in reply.warnings[-1]
+    assert reply.warnings[0].startswith("its pods that were released stay charged where they ar")
+    assert "<2> of its pods were released and stay" in reply.warnings[-1]
     assert reply.warnings[-1].endswith("start only when <2> can together")
     team.until_row(T1000, allocated=2)
     team.until_row(T1000, "other", allocated=0, inqueue=0)

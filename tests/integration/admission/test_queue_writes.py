@@ -9,7 +9,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.cards import MOST_ROWS
 from integration.asking import ask
 from integration.roomy_nodes import T1000
-from integration.team import QUEUES, Team, let_through
+from integration.team import QUEUES, Team, released
 
 BAD_QUOTAS = {
     "not JSON": "{NVIDIA-H200: 3}",
@@ -86,7 +86,7 @@ def test_a_queue_name_that_a_pod_was_quick_to_use(team: Team) -> None:
         assert team.create(team.a_queue({H200: 1}, name)).ok
         reply = team.create(team.a_pod(name, 1, H200, queue=name))
         assert reply.ok, reply.message
-        assert not let_through(reply.body)
+        assert not released(reply.body)
     listed = ask(team.cluster, "GET", QUEUES).body["items"]
     assert len([q for q in listed if q["metadata"]["name"].startswith(team.prefix)]) == 5
 

@@ -5,7 +5,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ask, metric
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 
 def reviews(team: Team) -> float:
@@ -79,7 +79,7 @@ def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
     # The API server sees the label at once: it is its own.
     reply = team.create(team.a_pod("a", 5, H200, queue="nowhere"))
     assert reply.ok
-    assert let_through(reply.body)
+    assert released(reply.body)
     assert reviews(team) == before
 
 

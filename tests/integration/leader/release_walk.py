@@ -19,7 +19,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from integration.asking import Object
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 from .mortal_leader import Death, MortalLeader
 
@@ -83,7 +83,7 @@ class Store:
         self.leader: MortalLeader | None = None
         """Who leads now."""
         self._begun: set[str] = set()
-        """Groups of which something was let through at some time."""
+        """Groups of which something was released at some time."""
         self._changed = self._done = False
 
     async def create(self, *things: Body) -> None:
@@ -116,13 +116,13 @@ class Store:
         self.members_there = True
 
     async def go_on(self) -> None:
-        """What users and the scheduler do next: members of an enqueued group come, and what is let
-        through is bound, also where the plane has no node for it.
+        """What users and the scheduler do next: members of an enqueued group come, and what is
+        released is bound, also where the plane has no node for it.
         """
         if not self.members_there and v.RESERVATION in notes(await self.group()):
             await self._members()
         for pod in await self.pods():
-            if let_through(pod) and not pod["spec"].get("nodeName"):
+            if released(pod) and not pod["spec"].get("nodeName"):
                 await self._bind(pod["metadata"]["name"])
         change, leader = self.scene.change, self.leader
         if change is None or change.later is None or not self._changed or self._done:
@@ -152,18 +152,18 @@ class Store:
         await self._client.patch(path, {"spec": {"minMember": members}})
 
     async def open_members(self, group: str = "gang") -> list[str]:
-        """Names of the group's pods that are let through."""
+        """Names of the group's pods that are released."""
         return [
             pod["metadata"]["name"]
             for pod in await self.pods()
-            if let_through(pod) and notes(pod).get(v.GROUP_NAME) == group
+            if released(pod) and notes(pod).get(v.GROUP_NAME) == group
         ]
 
     async def held(self) -> Counter[str]:
         """Cards of the pods whose gates are open, by what stands on them."""
         total = Counter[str]()
         for pod in await self.pods():
-            if let_through(pod):
+            if released(pod):
                 total.update(json.loads(notes(pod)[v.ALLOCATED]))
         return total
 
@@ -210,7 +210,7 @@ class Store:
     async def ended_well(self) -> None:
         """What must have come of it."""
         scene = self.scene
-        opened = {pod["metadata"]["name"] for pod in await self.pods() if let_through(pod)}
+        opened = {pod["metadata"]["name"] for pod in await self.pods() if released(pod)}
         members = {*scene.running, *(pod.name for pod in scene.waiting), *scene.comes}
         if "rival" in opened:
             assert len(opened) == len(members)

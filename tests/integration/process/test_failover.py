@@ -14,7 +14,7 @@ from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from integration.asking import ApiReply
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .running import QUICK, tracebacks
 from .test_life import holder
@@ -45,7 +45,7 @@ def test_a_leader_that_leaves_hands_over_at_once(tmp_path: Path, unique: str) ->
             team = Team(cluster, namespace, unique)
             team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
             team.create(team.a_pod("before", 1, T1000))
-            team.until(lambda: let_through(team.pod("before")), "the first decides")
+            team.until(lambda: released(team.pod("before")), "the first decides")
             first = leader(cluster)
             os.kill(cluster.state.process(first).pid, signal.SIGTERM)
             team.create(team.a_pod("after", 1, T1000))
@@ -57,7 +57,7 @@ def test_a_leader_that_leaves_hands_over_at_once(tmp_path: Path, unique: str) ->
             assert cluster.folder is not None
             assert "may decide, as the last one left it" in cluster.folder.log(second).read_text()
             team.until_told("beyond", Reason.INSUFFICIENT_CARD)
-            assert not let_through(team.pod("beyond"))
+            assert not released(team.pod("beyond"))
 
 
 def test_the_leader_is_killed_in_a_burst(tmp_path: Path, unique: str) -> None:
@@ -84,9 +84,7 @@ def test_the_leader_is_killed_in_a_burst(tmp_path: Path, unique: str) -> None:
                 assert [reply for reply, _ in answers if not reply.ok] == []
                 assert sum(again for _, again in answers) <= CLIENTS
                 team.until(lambda: leader(cluster) not in ("", first), "another leads", 60)
-                team.until(
-                    lambda: sum(let_through(pod) for pod in team.pods()) == 20, "20 open", 60
-                )
+                team.until(lambda: sum(released(pod) for pod in team.pods()) == 20, "20 open", 60)
                 team.until(lambda: team.row(T1000).get("allocated") == 20, "20 bound", 60)
                 assert most_at_once(list(watch.seen)) == 20
                 team.set_quota({T1000: 60})

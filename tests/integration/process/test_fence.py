@@ -94,7 +94,7 @@ class Fenced:
         )
         return [one for section in sections for one in section.findings]
 
-    def let_through(self) -> int:
+    def released(self) -> int:
         """Pods whose gate we opened, at one moment."""
         pods = ask(self.cluster, "GET", self.pods).body["items"]
         return sum(v.TERM in (one["metadata"].get("annotations") or {}) for one in pods)
@@ -156,10 +156,10 @@ def test_whatever_is_deleted_and_made_again_in_any_order(fenced: Fenced) -> None
                 _delete(cluster, one, wanted)
             gone = {one for one in chosen if one[0] != v.TERM_KIND}
             eventually(partial(_is_told, fenced, gone), "check says what is missing", every=1)
-            assert fenced.let_through() <= QUOTA
+            assert fenced.released() <= QUOTA
             for one in dice.sample(sorted(gone), len(gone)):
                 _make(cluster, one, wanted)
-            assert fenced.let_through() <= QUOTA
+            assert fenced.released() <= QUOTA
     eventually(lambda: not fenced.findings(), "check finds nothing more", 120)
     fenced.delete_pods()
     fenced.opens("afterwards")

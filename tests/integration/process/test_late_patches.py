@@ -10,7 +10,7 @@ import pytest
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import credentials
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .held_line import held_line
 from .running import QUICK, OperatorProcess, apply_webhooks, install_base, published_ca, tracebacks
@@ -93,7 +93,7 @@ def test_a_patch_of_a_term_that_is_over_is_refused(
             eventually(lambda: holder(bare).startswith("second_"), "the second leads")
             line.flow()
             eventually(lambda: refused_out_of_term(bare) > before, "the patch is refused")
-            assert not let_through(team.pod(LATE))
+            assert not released(team.pod(LATE))
             first.signal(signal.SIGCONT)
 
             team.until_bound(LATE)

@@ -14,7 +14,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import ask
 from integration.roomy_nodes import T1000, T2000
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .running import (
     QUICK,
@@ -245,15 +245,15 @@ def test_audit_refuses_and_gates_nothing(installed: Cluster, tmp_path: Path, uni
             there = {"nvidia.com/gpu.product": node}
             reply = team.create(team.a_pod(name, 5, card).on_nodes_labelled(there))
             assert reply.ok
-            assert let_through(reply.body)
-            assert reply.warnings[0].startswith("audit: would not be let through: Queue <")
+            assert released(reply.body)
+            assert reply.warnings[0].startswith("audit: would not be released: Queue <")
         assert (
             team.create(team.a_queue({}, "bad").with_quota_text("x"))
             .warnings[0]
-            .startswith("audit: would not be let through: Queue <")
+            .startswith("audit: would not be released: Queue <")
         )
         told = team.until_told("five", v.Reason.INSUFFICIENT_CARD)
-        assert told["message"].startswith(f"audit: would not be let through: Queue <{queue}>")
+        assert told["message"].startswith(f"audit: would not be released: Queue <{queue}>")
         team.until_row(T1000, allocated=5)
         row = 'cardquota_admission_reviews_total{decision="warn",kind="pods"}'
         assert operator.metric(row) >= 2
@@ -285,7 +285,7 @@ def test_a_crash_in_the_middle_of_gangs_loses_nothing(
             by_gang: dict[str, set[bool]] = {}
             for stored in team.pods():
                 name = stored["metadata"]["name"].split("-")[0]
-                by_gang.setdefault(name, set()).add(let_through(stored))
+                by_gang.setdefault(name, set()).add(released(stored))
             assert sorted(len(states) for states in by_gang.values()) == [1] * 5
             team.set_quota({T1000: 10})
             team.until_row(T1000, allocated=10, inqueue=0, requested=10)

@@ -19,7 +19,7 @@ from integration.asking import MERGE, ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .outage import deployment, nobody_there, nothing_installed, on_t1000, our_own_pod
 from .running import QUICK
@@ -72,7 +72,7 @@ def everybody_else_goes_on(team: Team) -> None:
     system["metadata"]["namespace"] = "kube-system"
     created = ask(cluster, "POST", "/api/v1/namespaces/kube-system/pods?dryRun=All", system)
     assert created.ok
-    assert let_through(created.body)
+    assert released(created.body)
     node = {"metadata": {"name": team.prefix}}
     assert ask(cluster, "POST", "/api/v1/nodes?dryRun=All", node).ok
     path = f"/api/v1/namespaces/{v.OPERATOR_NAMESPACE}/pods?dryRun=All"
@@ -102,9 +102,9 @@ def test_all_replicas_die_and_come_back(gated_by: GatedPlane, team: Team) -> Non
             stock = team.create(a_pod("stock").asking_for(1))
             if gated_by.by_policy:
                 assert [reply.code for reply in replies] == [201] * 6
-                assert not any(let_through(reply.body) for reply in replies)
+                assert not any(released(reply.body) for reply in replies)
                 assert by_tenant.returncode == 0, by_tenant.stderr
-                assert let_through(stock.body)
+                assert released(stock.body)
                 by_hand = team.patch(a_pod("during-0"), {"spec": {"schedulingGates": None}})
                 assert "may not be removed by hand" in by_hand.message or not by_hand.ok
             else:
@@ -172,7 +172,7 @@ def test_while_we_are_up_a_no_is_said_at_once(gated_by: GatedPlane, team: Team) 
     named = team.create(a_pod("named").naming(T1000).asking_for(1))
     assert named.warnings == (queue_messages.card_without_queue(T1000),)
     dry = team.create(team.a_pod("dry", 1, T1000), dry=True)
-    assert not let_through(dry.body)
+    assert not released(dry.body)
 
 
 @pytest.mark.slow
@@ -191,7 +191,7 @@ def test_the_table_holds_beside_the_operator(gated_by: GatedPlane, team: Team) -
 
 
 @pytest.mark.slow
-def test_who_got_past_is_counted_and_nothing_new_is_let_through(
+def test_who_got_past_is_counted_and_nothing_new_is_released(
     gated_by: GatedPlane, team: Team
 ) -> None:
     """I3, Q7: while nothing was installed; what came while the namespace was off stays outside."""
@@ -206,12 +206,10 @@ def test_who_got_past_is_counted_and_nothing_new_is_let_through(
     team.until(lambda: notes(team, "off").get(v.CHARGED_QUEUE) == "", "noted")
     with nobody_there(cluster):
         with nothing_installed(cluster):
-            team.until(lambda: let_through(try_one(team).body), "nothing installed")
+            team.until(lambda: released(try_one(team).body), "nothing installed")
             for number in range(3):
-                assert let_through(
-                    team.create(on_t1000(team.a_pod(f"past-{number}", 1, T1000))).body
-                )
-        team.until(lambda: not let_through(try_one(team).body), "installed again")
+                assert released(team.create(on_t1000(team.a_pod(f"past-{number}", 1, T1000))).body)
+        team.until(lambda: not released(try_one(team).body), "installed again")
     team.until(lambda: unadmitted(team, queue) == 3, "counted", 60)
     team.until_row(T1000, allocated=3)
     assert over_quota(team) == "True"
@@ -221,12 +219,12 @@ def test_who_got_past_is_counted_and_nothing_new_is_let_through(
 
     assert team.create(team.a_pod("new", 1, T1000)).ok
     team.until_told("new", v.Reason.INSUFFICIENT_CARD)
-    assert not let_through(team.pod("new"))
+    assert not released(team.pod("new"))
 
     with nothing_installed(cluster):
-        team.until(lambda: let_through(try_one(team).body), "nothing installed")
-        assert let_through(team.create(on_t1000(team.a_pod("late", 1, T1000))).body)
-    team.until(lambda: not let_through(try_one(team).body), "installed again")
+        team.until(lambda: released(try_one(team).body), "nothing installed")
+        assert released(team.create(on_t1000(team.a_pod("late", 1, T1000))).body)
+    team.until(lambda: not released(try_one(team).body), "installed again")
     told = team.until(lambda: (e := queue_events(team, queue))[1:] and e, "the second event")
     assert [event["reason"] for event in told] == [v.UNADMITTED] * 2
     assert "is charged for 4 pods" in told[1]["message"]

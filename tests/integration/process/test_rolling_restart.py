@@ -13,7 +13,7 @@ from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_
 from integration.asking import ApiReply
 from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000, add_roomy_nodes
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .outage import ready
 from .running import tracebacks
@@ -75,7 +75,7 @@ def test_a_rolling_restart_fails_no_create_and_a_kill_is_made_good(
             with team.watching() as watch:
                 stream.start()
                 try:
-                    team.until(lambda: any(let_through(s.object) for s in watch.seen), "opening")
+                    team.until(lambda: any(released(s.object) for s in watch.seen), "opening")
                     for name in [f"cardquota-{number}" for number in range(REPLICAS)]:
                         restarted(cluster, name, signal.SIGTERM)
                     handed_over = len(stream.replies)
@@ -97,10 +97,10 @@ def test_a_rolling_restart_fails_no_create_and_a_kill_is_made_good(
 
 
 def opened(seen: list[SeenChange]) -> list[float]:
-    """When each pod was first seen let through, in order."""
+    """When each pod was first seen released, in order."""
     found: dict[str, float] = {}
     for event in list(seen):
-        if let_through(event.object):
+        if released(event.object):
             found.setdefault(event.name, event.at)
     return sorted(found.values())
 

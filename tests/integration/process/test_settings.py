@@ -10,7 +10,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, fresh_namespace
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 from .running import QUICK, install_base, running
 
@@ -54,11 +54,11 @@ def test_a_default_queue_in_which_cards_bring_their_cpu_and_memory(
         assert five.reason == v.Reason.INSUFFICIENT_CARD
         no_card = team.create(team.a_pod("b").with_cpu("3"))
         assert no_card.reason == v.Reason.INSUFFICIENT_CPU
-        assert let_through(team.create(a_pod("plain").with_cpu("3")).body)
+        assert released(team.create(a_pod("plain").with_cpu("3")).body)
 
         outside = Team(bare, exempt, team.prefix)
-        assert let_through(outside.create(stock("five", 5)).body)
-        assert let_through(outside.create(outside.a_pod("six", 6, T1000)).body)
+        assert released(outside.create(stock("five", 5)).body)
+        assert released(outside.create(outside.a_pod("six", 6, T1000)).body)
 
 
 def test_a_queue_is_demanded_everywhere(bare: Cluster, tmp_path: Path, team: Team) -> None:

@@ -8,7 +8,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, fresh_namespace
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, of_a_job
+from integration.team import Team, of_a_job, released
 
 from .running import QUICK, install_base, running, tracebacks
 
@@ -50,8 +50,8 @@ def test_e6_a_big_gang_starts_once_as_much_has_freed_as_it_needs(
             told = team.until_told("late-1", v.Reason.BEHIND)
             assert f"keeps <{T1000}> for group <{namespace}/gang>" in told["message"]
             for pod in (third, late):
-                assert not let_through(team.pod("late-1"))
+                assert not released(team.pod("late-1"))
                 assert team.delete(pod).ok
             team.until_open("a", "b", "c")
-            assert not let_through(team.pod("late-1"))
+            assert not released(team.pod("late-1"))
         assert tracebacks(operator.log) == []

@@ -1,4 +1,4 @@
-"""At no moment more is let through than the quota allows (I1), however many ask at once."""
+"""At no moment more is released than the quota allows (I1), however many ask at once."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -9,13 +9,13 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, of_a_job
+from integration.team import Team, of_a_job, released
 
 QUOTA = 20
 
 
 def most_at_once(seen: list[SeenChange]) -> int:
-    """The most pods that were let through at the same time, by the order of the API server."""
+    """The most pods that were released at the same time, by the order of the API server."""
     through: set[str] = set()
     most = 0
     for event in seen:
@@ -24,7 +24,7 @@ def most_at_once(seen: list[SeenChange]) -> int:
             "Failed",
         ):
             through.discard(event.name)
-        elif let_through(event.object):
+        elif released(event.object):
             through.add(event.name)
         most = max(most, len(through))
     return most
@@ -47,7 +47,7 @@ def test_sixty_pods_into_twenty_cards(team: Team, kind: str) -> None:
     with team.watching() as watch:
         heard = answers(team, pods)
         team.until_row(T1000, allocated=QUOTA, inqueue=0)
-        through = sum(let_through(pod) for pod in team.pods())
+        through = sum(released(pod) for pod in team.pods())
         seen = list(watch.seen)
     assert set(heard) <= {"created", v.Reason.INSUFFICIENT_CARD}
     assert heard["created"] >= QUOTA
@@ -69,7 +69,7 @@ def test_pods_that_come_and_go(team: Team) -> None:
         assert answers(team, [team.a_pod(f"p{n}", 1, T1000) for n in range(30)])["created"] == 30
         for gone in range(5, 30, 5):
             team.until_row(T1000, allocated=5, requested=35 - gone)
-            running = [p for p in team.pods() if let_through(p)]
+            running = [p for p in team.pods() if released(p)]
             assert len(running) == 5
             for pod in running:
                 assert team.delete(team.a_pod(pod["metadata"]["name"])).ok

@@ -5,7 +5,7 @@ import pytest
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 from .test_gangs import member, phase
 
@@ -36,7 +36,7 @@ def test_elastic_pods_make_room_for_a_reservation_and_not_for_a_gate(team: Team)
         assert team.create(member(team, name)).ok
     for pod in pods[1:]:
         team.until_told("a", v.Reason.INSUFFICIENT_CARD)
-        assert not any(let_through(team.pod(name)) for name in ("a", "b"))
+        assert not any(released(team.pod(name)) for name in ("a", "b"))
         assert team.delete(pod).ok
     team.until_bound("a", "b")
     team.until_row(T1000, allocated=3, inqueue=0)

@@ -8,7 +8,7 @@ from cardquota.quota import vocabulary as v
 from integration.asking import Object
 from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 
 def member(team: Team, name: str, gang: str = "gang", cards: int = 1) -> PodBody:
@@ -46,7 +46,7 @@ def test_the_reservation_is_written_before_the_first_gate_and_goes_when_they_run
         team.until_bound("b")
         team.until_open("a")
         first = watch.first(
-            lambda s: s.type == "MODIFIED" and let_through(s.object), "first gate open"
+            lambda s: s.type == "MODIFIED" and released(s.object), "first gate open"
         )
         written = groups.first(lambda s: v.RESERVATION in notes(s.object), "reservation")
     group = team.get(gang)
@@ -90,7 +90,7 @@ def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
         last: dict[str, SeenChange] = {seen.name: seen for seen in watch.seen}
     by_gang: dict[str, set[bool]] = {}
     for name, seen in last.items():
-        by_gang.setdefault(name.split("-")[0], set()).add(let_through(seen.object))
+        by_gang.setdefault(name.split("-")[0], set()).add(released(seen.object))
     assert all(len(states) == 1 for states in by_gang.values()), by_gang
     assert sum(states == {True} for states in by_gang.values()) == 5
 

@@ -6,7 +6,7 @@ from builders import H200, H800, a_namespace
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
 from integration.roomy_nodes import T1000, T2000
-from integration.team import Team, gates, let_through, notes, of_a_job
+from integration.team import Team, gates, notes, of_a_job, released
 
 
 def holder(team: Team) -> str:
@@ -52,16 +52,14 @@ def test_a_pod_waits_until_the_quota_is_raised(team: Team) -> None:
         f"Queue <{queue}> has insufficient <{T1000}> quota: "
         "requested <1>, total would be <2>, but capability is <1>; wait until"
     )
-    assert not let_through(team.pod("second"))
+    assert not released(team.pod("second"))
 
     team.set_quota({T1000: 2})
 
     team.until_open("second")
-    released = team.until_told("second", v.RELEASED)
-    assert released["message"] == (
-        f'Queue <{queue}> has room: gate opened, charged {{"{T1000}": 1}}'
-    )
-    assert released["type"] == "Normal"
+    event = team.until_told("second", v.RELEASED)
+    assert event["message"] == (f'Queue <{queue}> has room: gate opened, charged {{"{T1000}": 1}}')
+    assert event["type"] == "Normal"
     assert [event["reason"] for event in team.events("second")].count(
         v.Reason.INSUFFICIENT_CARD
     ) == 1
@@ -110,6 +108,6 @@ def test_a_gate_that_the_api_server_does_not_let_be_opened_is_told(team: Team) -
     assert team.create(full).ok
     told = team.until_told("full", v.GATE_REFUSED)
     assert "Too long" in told["message"]
-    assert not let_through(team.pod("full"))
+    assert not released(team.pod("full"))
     assert team.create(of_a_job(team.a_pod("next", 1, T1000))).ok
     team.until_open("next")

@@ -98,7 +98,7 @@ class Research(Team):
         return str(found.get("status", {}).get("phase", ""))
 
     def until_charged(self, sample: GroupSample, group: str) -> list[dict[str, int]]:
-        """Wait until all members are let through in the queue; the cards that each is charged."""
+        """Wait until all members are released in the queue; the cards that each is charged."""
 
         def charged() -> list[dict[str, Any]] | None:
             stamps = [notes(pod) for pod in self.members(group)]

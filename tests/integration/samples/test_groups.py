@@ -7,7 +7,7 @@ the definitions, as their controllers write them.
 import pytest
 
 from cardquota.quota import vocabulary as v
-from integration.team import let_through, notes
+from integration.team import notes, released
 
 from .research import GroupSample, Research
 
@@ -52,7 +52,7 @@ def test_one_starts_whole_and_the_next_waits_until_there_is_room(
     )
     research.until(lambda: research.phase(sample.name) == "Pending", "phase Pending")
     research.until(lambda: len(research.members(sample.name)) == sample.waiting, "those that wait")
-    assert not any(let_through(pod) for pod in research.members(sample.name))
+    assert not any(released(pod) for pod in research.members(sample.name))
     research.until_row(H200, allocated=2, inqueue=0)
 
     research.removes(sample, first)

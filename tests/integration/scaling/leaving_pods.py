@@ -7,7 +7,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, ApiReply, Object, ask, metric
 from integration.pod_watch import PodChanges, SeenChange
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 from integration.workload_bodies import path, workload
 
 STOP = "cardquota.dev/stop-seconds"
@@ -75,7 +75,7 @@ def held(pods: Iterable[Object], queue: str, card: str, *, bound: bool = False) 
         json.loads(said.get(v.ALLOCATED, "{}")).get(card, 0)
         for pod in pods
         if (said := notes(pod)).get(v.CHARGED_QUEUE) == queue
-        and let_through(pod)
+        and released(pod)
         and pod.get("status", {}).get("phase") not in _FINISHED
         and (pod["spec"].get("nodeName") or not bound)
     )

@@ -7,7 +7,7 @@ import pytest
 from cardquota_dev.testing import eventually
 from integration.asking import ask
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, of_a_job
+from integration.team import Team, of_a_job, released
 from integration.workload_bodies import path
 
 from .autoscaler import (
@@ -92,4 +92,4 @@ def test_r2_a_target_that_is_deleted_in_between(team: Team) -> None:
     deploy(team, team.a_pod("web", 1, T1000))
     team.until_row(T1000, allocated=3)
     assert replicas(team, "web") == 3
-    assert all(let_through(pod) for pod in team.pods())
+    assert all(released(pod) for pod in team.pods())

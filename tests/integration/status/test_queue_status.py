@@ -11,7 +11,7 @@ from cardquota.quota.reports import report
 from integration.asking import Object
 from integration.cluster.conftest import until
 from integration.roomy_nodes import T1000, T2000
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 
 def condition(team: Team, kind: str) -> Object:
@@ -144,7 +144,7 @@ def test_a_terminating_pod_counts_until_it_is_gone(team: Team) -> None:
     assert team.create(team.a_pod("c", 1, T1000)).ok
     team.until_told("c", v.Reason.INSUFFICIENT_CARD)
     team.until_row(T1000, allocated=1, requested=3)
-    assert not let_through(team.pod("b"))
+    assert not released(team.pod("b"))
     assert team.patch(kept, {"metadata": {"finalizers": None}}).ok
     team.until_open("b")
 

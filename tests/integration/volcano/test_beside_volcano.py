@@ -18,7 +18,7 @@ from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ApiReply, ask, metric
 from integration.roomy_nodes import T1000, T2000
-from integration.team import Team, let_through, notes, of_a_job
+from integration.team import Team, notes, of_a_job, released
 
 from .conftest import ACCOUNTS
 from .volcano_jobs import phase, running, running_by_job, submit, volcano_job
@@ -175,7 +175,7 @@ def test_v1_who_is_not_known_to_be_volcano_is_named(team: Team) -> None:
     team.has_queue({T1000: 2})
     held = team.a_pod("held", 1, T1000).with_spec(schedulerName="nobody")
     assert team.create(held).ok
-    team.until(lambda: let_through(team.pod("held")), "it is let through")
+    team.until(lambda: released(team.pod("held")), "it is released")
     repeated = {key: text for key, text in notes(team.pod("held")).items() if "volcano.sh" in key}
     counted = metric(team.cluster, "cardquota_refused_writes_total", what="binding")
 
@@ -212,7 +212,7 @@ def test_volcanos_own_accounts_are_trusted_wherever_they_are(team: Team) -> None
     team.has_queue({T1000: 2})
     held = team.a_pod("held", 1, T1000).with_spec(schedulerName="nobody")
     assert team.create(held).ok
-    team.until(lambda: let_through(team.pod("held")), "it is let through")
+    team.until(lambda: released(team.pod("held")), "it is released")
     scheduler, controllers = ACCOUNTS
     given = group(team, "held", controllers)
     assert given.ok, given
@@ -376,7 +376,7 @@ def test_v8_two_workloads_that_volcano_makes_gangs_of_do_not_hold_up_each_other(
         assert ask(team.cluster, "POST", deployments, late_gang(team, name, 4)).ok
 
     def bound() -> dict[str, int]:
-        found = Counter(pod["metadata"]["labels"]["app"] for pod in team.pods() if let_through(pod))
+        found = Counter(pod["metadata"]["labels"]["app"] for pod in team.pods() if released(pod))
         return dict(found)
 
     team.until(lambda: 4 in bound().values(), "one of them runs")

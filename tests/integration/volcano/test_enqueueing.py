@@ -15,7 +15,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import MERGE, ask, highest_metric
 from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 from .conftest import ACCOUNTS, NAMESPACE
 from .volcano_jobs import phase, running, running_by_job, submit, volcano_job
@@ -146,7 +146,7 @@ def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
     told = why(group_of(team, "b"))
     assert told["reason"] == "InsufficientCardQuota"
     assert "requested <2>, total would be <4>, but capability is <3>" in told["message"]
-    most, seen, let_through = 0, set[str](), set[str]()
+    most, seen, released = 0, set[str](), set[str]()
 
     def all_done() -> bool:
         nonlocal most
@@ -154,14 +154,14 @@ def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
         most = max(most, by_job.total())
         seen.update(by_job)
         said = {name: why(group_of(team, name)).get("status") for name in names}
-        let_through.update(name for name, status in said.items() if status == "False")
+        released.update(name for name, status in said.items() if status == "False")
         return all(phase(team, name) == "Completed" for name in names)
 
     team.until(all_done, "all are completed", 120)
     # Three where the next one starts while one pod of the last one still runs.
     assert 2 <= most <= 3
     assert seen == set(names)
-    assert let_through == {"b", "c"}, "the first never waited"
+    assert released == {"b", "c"}, "the first never waited"
 
 
 def test_what_fits_is_permitted_and_reserved(team: Team, volcano: VolcanoCalls) -> None:
@@ -203,7 +203,7 @@ def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCa
     team.has_queue({T1000: 2})
     held = team.a_pod("held", 1, T1000)
     assert team.create(held).ok
-    team.until(lambda: let_through(team.pod("held")), "it holds a card")
+    team.until(lambda: released(team.pod("held")), "it holds a card")
     found = a_group(team, "large", request=json.dumps({T1000: 2}))
     team.set_quota({T1000: 1})
 

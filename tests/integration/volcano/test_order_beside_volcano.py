@@ -5,7 +5,7 @@ import pytest
 from cardquota.quota import vocabulary as v
 from integration.asking import ask
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, of_a_job
+from integration.team import Team, of_a_job, released
 
 from .volcano_jobs import pod_of, submit, volcano_job
 
@@ -35,7 +35,7 @@ def test_e6_jobs_start_in_the_order_of_their_groups_and_then_of_names(team: Team
     began: list[str] = []
 
     def all_have_begun() -> bool:
-        fresh = [name for name in names if name not in began and let_through_of(team, name)]
+        fresh = [name for name in names if name not in began and released_of(team, name)]
         began.extend(fresh)
         return len(began) == JOBS
 
@@ -44,5 +44,5 @@ def test_e6_jobs_start_in_the_order_of_their_groups_and_then_of_names(team: Team
     assert began == wanted
 
 
-def let_through_of(team: Team, name: str) -> bool:
-    return let_through(team.pod(pod_of(team, name)))
+def released_of(team: Team, name: str) -> bool:
+    return released(team.pod(pod_of(team, name)))

@@ -7,7 +7,7 @@ import pytest
 from cardquota.quota import vocabulary as v
 from integration.asking import ask, metric
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, of_a_job
+from integration.team import Team, of_a_job, released
 
 from .volcano_jobs import command, phase, running, submit, volcano_job
 
@@ -58,9 +58,9 @@ def test_q6_what_waits_at_the_gate_waits_on_while_it_is_closed(team: Team) -> No
     assert team.delete(team.a_pod("first")).ok
     told = team.until_told("second", v.Reason.QUEUE_NOT_OPEN)
     assert "Clos" in told["message"]
-    assert not let_through(team.pod("second"))
+    assert not released(team.pod("second"))
     assert command(team, "OpenQueue").ok
-    team.until(lambda: let_through(team.pod("second")), "it goes on")
+    team.until(lambda: released(team.pod("second")), "it goes on")
 
 
 def allocated(team: Team) -> int:

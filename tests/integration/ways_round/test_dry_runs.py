@@ -3,7 +3,7 @@
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, ask
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .people import TENANT
 
@@ -33,4 +33,4 @@ def test_a_dry_run_of_a_deletion_frees_nothing(people: Team) -> None:
     assert ask(people.cluster, "DELETE", f"{people.path(pod)}/a?dryRun=All", as_user=TENANT).ok
     assert people.create(people.a_pod("b", 1, T1000)).ok
     people.until_told("b", v.Reason.INSUFFICIENT_CARD)
-    assert not let_through(people.pod("b"))
+    assert not released(people.pod("b"))

@@ -6,7 +6,7 @@ from cardquota.quota import MIN_MEMBER
 from cardquota.quota import vocabulary as v
 from integration.asking import Object
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes, of_a_job
+from integration.team import Team, notes, of_a_job, released
 
 from .people import MIGHTY, TENANT
 
@@ -22,7 +22,7 @@ def test_a_made_up_job_waits_instead_of_being_refused_and_gets_no_more(people: T
     assert people.create(of_a_job(people.a_pod("b", 1, T1000)), as_user=TENANT).ok
     people.until_told("b", v.Reason.INSUFFICIENT_CARD)
     people.until_row(T1000, allocated=1, inqueue=0, requested=2)
-    assert not let_through(people.pod("b"))
+    assert not released(people.pod("b"))
     never = of_a_job(people.a_pod("c", 2, T1000))
     assert people.create(never, as_user=TENANT).reason == v.Reason.INSUFFICIENT_CARD
 
@@ -106,7 +106,7 @@ def test_a_phase_written_by_hand_means_nothing_and_does_not_last(people: Team) -
         change: Object = {"status": {"phase": phase, "running": 2}}
         assert people.patch(gang, change, as_user=TENANT).ok
         people.until(lambda: people.get(gang)["status"]["phase"] == "Pending", "phase put right")
-    assert not any(let_through(people.pod(name)) for name in ("m", "n"))
+    assert not any(released(people.pod(name)) for name in ("m", "n"))
     people.until_row(T1000, allocated=1, inqueue=0, requested=3)
 
 

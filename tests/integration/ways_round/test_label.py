@@ -12,7 +12,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, Object, ask
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 from .people import MIGHTY
 from .test_subresources import CARRY_ANNOTATIONS, write
@@ -65,7 +65,7 @@ def test_what_came_past_us_gets_it_and_is_guarded_then(people: Team) -> None:
     set_mode(people, "off")
     past = people.a_pod("past", 2, T1000)
     past = past.on_nodes_labelled({"nvidia.com/gpu.product": T1000})
-    people.until(lambda: let_through(people.create(past, dry=True).body), "not gated")
+    people.until(lambda: released(people.create(past, dry=True).body), "not gated")
     assert people.create(past).ok
     people.until_bound("past")
     assert write(people, past, "/status", {"metadata": {"annotations": forged(people)}}).ok
@@ -98,9 +98,9 @@ def test_a_pod_may_be_created_with_it(people: Team) -> None:
     pod = people.a_pod("second", 1, T1000).managed()
     reply = people.create(pod, dry=True, as_user=MIGHTY)
     assert reply.ok
-    assert not let_through(reply.body)
+    assert not released(reply.body)
     for key, value in forged(people).items():
         reply = people.create(pod.annotated(key, value), dry=True, as_user=MIGHTY)
         assert reply.ok, reply
         assert key not in notes(reply.body)
-        assert not let_through(reply.body)
+        assert not released(reply.body)

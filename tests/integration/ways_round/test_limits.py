@@ -8,7 +8,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import beyond_limit
 from cardquota_dev.testing import Cluster
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, of_a_job
+from integration.team import Team, of_a_job, released
 
 TERM: list[tuple[str, str, list[str]]] = [("zone", "Exists", [])]
 KEPT = [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
@@ -74,7 +74,7 @@ def test_edited_beyond_one_at_its_gate_it_waits_until_it_is_edited_back(
     third = of_a_job(team.a_pod("third", 1, T1000))
     assert team.create(third).ok
     team.until_open("third")  # so there was room for the second, which did not take it
-    assert not let_through(team.pod("second"))
+    assert not released(team.pod("second"))
     assert text[:100] not in metrics(team.cluster)
     assert team.delete(third).ok
     assert team.annotate(second, key, T1000 if key == v.CARD_NAME else queue).ok

@@ -9,7 +9,7 @@ import pytest
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes, of_a_job
+from integration.team import Team, notes, of_a_job, released
 
 from .other_webhook import other_webhook
 
@@ -42,7 +42,7 @@ def test_the_patch_for_the_old_pod_does_not_open_the_new_one(team: Team) -> None
     ):
         reply = team.patch(pod, opening(team, old, precondition), as_user=US)
         assert reply.code in code, reply
-    assert not let_through(team.pod("b"))
+    assert not released(team.pod("b"))
     team.until_row(T1000, allocated=1, requested=2)
 
 
@@ -75,7 +75,7 @@ def test_a_pod_created_again_while_its_gate_opens_is_judged_by_itself(
         team.until_told("a", v.Reason.INSUFFICIENT_CARD)
     found = team.pod("a")
     assert found["metadata"]["uid"] == swapped[1]
-    assert not let_through(found)
+    assert not released(found)
     assert v.ALLOCATED not in notes(found)
     team.until_row(T1000, allocated=0, inqueue=0, requested=0)
     team.until_row(T1000, name="big", allocated=1, inqueue=0, requested=2)

@@ -6,7 +6,7 @@ from builders import a_namespace
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, Object, ask, metric
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through
+from integration.team import Team, released
 
 from .people import MIGHTY, QUEUE_ADMIN, TENANT
 
@@ -81,7 +81,7 @@ def test_what_runs_in_a_namespace_that_was_taken_out_is_still_counted(people: Te
     off = {"metadata": {"labels": {v.NAMESPACE_MODE: "off"}}}
     path = f"/api/v1/namespaces/{people.namespace}"
     assert ask(people.cluster, "PATCH", path, off, content_type=MERGE).ok
-    people.until(lambda: let_through(people.create(people.a_pod("x", 2, T1000), dry=True).body), "")
+    people.until(lambda: released(people.create(people.a_pod("x", 2, T1000), dry=True).body), "")
     there = {"nvidia.com/gpu.product": T1000}  # nobody gives it an affinity
     mine = people.a_pod("mine", 2, T1000).on_nodes_labelled(there)
     nobodys = people.a_pod("nobodys", 3, T1000).in_queue(None).on_nodes_labelled(there)
@@ -100,7 +100,7 @@ def test_a_pod_does_not_take_itself_out(people: Team) -> None:
         assert people.create(two.put(value, *place), as_user=TENANT).code == 403
         reply = people.create(one.put(value, *place), dry=True, as_user=TENANT)
         assert reply.ok
-        assert not let_through(reply.body)
+        assert not released(reply.body)
 
 
 def test_a_false_mirror_pod_is_no_way_round_for_a_node_either(people: Team) -> None:

@@ -9,7 +9,7 @@ import pytest
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, ApiReply, Object, ask
 from integration.roomy_nodes import T1000
-from integration.team import QUEUES, Team, let_through, notes
+from integration.team import QUEUES, Team, notes, released
 from integration.workload_bodies import create
 from integration.workload_bodies import path as path_of
 
@@ -69,7 +69,7 @@ def test_of_a_pod_nothing_but_gates_affinity_and_our_annotations(team: Team) -> 
         change = {"metadata": {"annotations": stamps}, "spec": {"schedulingGates": None}}
         assert as_us(team, "PATCH", path, change).code == 403
     assert as_us(team, "PATCH", path, {"spec": {"schedulingGates": None}}).code == 403
-    assert not let_through(team.pod("b"))
+    assert not released(team.pod("b"))
 
 
 def test_of_a_group_nothing_but_reservation_and_phase(team: Team) -> None:

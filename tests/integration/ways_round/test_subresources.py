@@ -134,7 +134,7 @@ def test_a_status_that_says_a_pod_has_ended_is_believed_until_it_is_taken_back(
     people.until(lambda: people.condition("OverQuota")["status"] == "True", "OverQuota")
     assert people.condition("OverQuota")["message"] == (
         f"Queue <{people.queue_name()}> holds 2 of <{T1000}>, its quota is 1: "
-        "nothing new that asks for it is let through until it fits; other cards are not affected; "
+        "nothing new that asks for it is released until it fits; other cards are not affected; "
         "free some of it, or raise the quota"
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from cardquota.quota import vocabulary as v
 from integration.roomy_nodes import T1000, T2000
-from integration.team import Team, let_through, notes
+from integration.team import Team, notes, released
 
 from .people import TENANT
 
@@ -30,7 +30,7 @@ def test_what_it_is_changed_to_is_judged_like_a_create(people: Team) -> None:
     ):
         assert people.annotate(pod, key, value, as_user=TENANT).ok
         people.until_told("b", reason)
-    assert not let_through(people.pod("b"))
+    assert not released(people.pod("b"))
     people.until_row(T1000, allocated=1)
 
 
@@ -44,7 +44,7 @@ def test_what_it_no_longer_says_lets_nothing_through(people: Team, key: str) -> 
     people.set_quota({T1000: 2})
     if key == v.QUEUE_NAME:
         people.until_row(T1000, quota=2)
-        assert not let_through(people.pod("b"))
+        assert not released(people.pod("b"))
     else:
         people.until_open("b")
         assert notes(people.pod("b"))[v.ALLOCATED] == f'{{"{T1000}": 1}}'

@@ -209,13 +209,13 @@ class Story(Teller):
         return self.put("pod", name, found)
 
     def lets(self, *names: str) -> Self:
-        """Each waits, and is let through."""
+        """Each waits, and is released."""
         for name in names:
             self.waits(name).opens(name)
         return self
 
     def starts(self, *names: str) -> Self:
-        """Each is let through, and runs."""
+        """Each is released, and runs."""
         for name in names:
             self.opens(name).runs(name)
         return self

@@ -30,7 +30,7 @@ cardquota_waiting_pods{queue="q",reason="<undecided>"} 1.0
 
 @pytest.fixture
 def recount(tmp_path: Path) -> Recount:
-    """Two wait; one of two cards is let through."""
+    """Two wait; one of two cards is released."""
     story = Story(tmp_path).queue("q", {A: 3, B: 1})
     story.waits("held", 2).opens("held").waits("a", 2).waits("b", 3)
     return replay(story.file).recount

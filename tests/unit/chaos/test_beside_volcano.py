@@ -29,7 +29,7 @@ GROUP = "of_a_job j-1 Inqueue 2"
         (
             f"{GROUP}; waits a group=j-1; waits b group=j-1; opens a",
             "Pending",
-            "Job j has pods that are let through and not bound: ['a']",
+            "Job j has pods that are released and not bound: ['a']",
         ),
         ("waits x", "Pending", "Job j has no pod group"),
         (f"{GROUP}; waits a group=j-1", "Pending", "Job j lacks 1 pods, and is Inqueue"),

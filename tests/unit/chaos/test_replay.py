@@ -82,7 +82,7 @@ def test_groups_that_are_enqueued_are_counted(story: Story) -> None:
 def test_a_group_that_could_be_enqueued_for_long_is_a_pause(story: Story) -> None:
     story.announces("g", {A: 2}).pause(IN_CALM + 1).announces("g", {A: 2}, {A: 2})
     (pause,) = replay(story.file).too_long
-    assert pause.startswith("nothing of q was let through for 11.5 s")
+    assert pause.startswith("nothing of q was released for 11.5 s")
 
 
 def test_what_may_stay_reserved(story: Story) -> None:
@@ -113,7 +113,7 @@ def started(story: Story, *wrong: tuple[float, float], timeout: float = 300.0) -
 
 
 def test_e8_one_that_lost_its_reservation_when_its_time_was_over(story: Story) -> None:
-    """What was let through stays. Given back before that, or not at all, is no excuse."""
+    """What was released stays. Given back before that, or not at all, is no excuse."""
     story.tell("gang g abc 3; group g 3 reserving=3; starts a; pause 8; group g 3; pause 60")
     story.tell("queue other A:8")
     assert started(story, timeout=6) == []

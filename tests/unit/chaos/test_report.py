@@ -35,7 +35,7 @@ def test_a_run_that_let_something_through_is_clean(story: Story) -> None:
 def test_a_run_that_let_nothing_through_says_nothing(story: Story) -> None:
     report = report_of(story)
     assert not report.clean
-    assert report.text().endswith("INVALID, says nothing: nothing was let through")
+    assert report.text().endswith("INVALID, says nothing: nothing was released")
 
 
 def test_a_run_with_too_few_kills_says_nothing(story: Story) -> None:
@@ -57,7 +57,7 @@ def test_a_run_that_was_not_judged_says_nothing() -> None:
 def test_who_fits_and_waits_for_long_while_nothing_is_wrong_is_found(story: Story) -> None:
     report = report_of(story.waits("a").pause(IN_CALM).opens("a"))
     (found,) = report.findings
-    assert found.startswith("nothing of q was let through for 10.5 s although something would")
+    assert found.startswith("nothing of q was released for 10.5 s although something would")
 
 
 def test_and_also_if_it_still_waits_in_the_end(story: Story) -> None:

@@ -49,12 +49,12 @@ a pod on another card than it is charged for
     ! a runs on B and is charged {'A': 1}
 a gate that opened without a decision
     waits a; opens_by_itself a
-    ! a is let through and bears no decision
+    ! a is released and bears no decision
 another pod under the name is another pod
     waits a 3; opens a; goes a; waits a 1; waits b 2; opens b; opens a
 a gang without a reservation
     gang g ab 2; opens a
-    ! a is let through, and nothing is reserved for its gang
+    ! a is released, and nothing is reserved for its gang
 a gang with one
     gang g ab 2; group g 2 reserving=2; opens a; opens b; runs a; runs b; group g 2; waits more
     group=g; opens more
@@ -95,32 +95,32 @@ a gang that has just lost a member
 one that lost it long ago
     gang g ab 2; group g 2 reserving=2; starts a b; group g 2; goes b; waits d group=g; pause 6;
     opens d
-    ! d is let through, and nothing is reserved for its gang
+    ! d is released, and nothing is reserved for its gang
 # queue q A:9; queue other A:9
 a reservation of nothing is none
     gang g abc 3; group g 3 reserving=0; opens a
-    ! a is let through, and is not covered by what is reserved for its gang
+    ! a is released, and is not covered by what is reserved for its gang
 nor is one in the queue that the group has left
     gang g abc 3; group g 3 reserving=3; pause 60; group g 3 reserving=3 reserved_in=q
     queue=other; pause 60; opens a queue=other
-    ! a is let through, and is not covered by what is reserved for its gang
-who was let through as the group left was covered
+    ! a is released, and is not covered by what is reserved for its gang
+who was released as the group left was covered
     gang g abc 3; group g 3 reserving=3; opens a; group g 3 reserving=3 reserved_in=q
     queue=other; opens b; goes b
 one card short is not enough for the last
     gang g abc 3; group g 3 reserving=2; opens a; opens b; opens c
-    ! c is let through, and is not covered by what is reserved for its gang
+    ! c is released, and is not covered by what is reserved for its gang
 of members that differ each must be covered
     gang g a 2; waits b 3 group=g; group g 2 reserving=2; opens b
-    ! b is let through, and is not covered by what is reserved for its gang
+    ! b is released, and is not covered by what is reserved for its gang
 a member without cards needs the reservation alone
     gang g ab 2 0; group g 2 reserving=0; opens a; opens b
 a pod of a group that never was
     waits a group=nobody; pause 60; opens a
-    ! a is let through, and its group is not there
+    ! a is released, and its group is not there
 a pod of a group that is gone
     gang g a 1; opens a; ungroup g; waits b group=g; pause 300; opens b
-    ! b is let through, and its group is not there
+    ! b is released, and its group is not there
 who decided just before it went
     gang g a 1; ungroup g; opens a
 a gang that starts in part
@@ -200,7 +200,7 @@ a reservation that is added to the members
     ! chaos/g reserves 4 of A in q; its members can hold 2
 no gate opens before that is replaced
     announces g A:2 A:2; waits a group=g; waits b group=g; opens a
-    ! a is let through, and nothing is reserved for its gang
+    ! a is released, and nothing is reserved for its gang
 # queue q A:1 lent=1; waits old maker=web-1; opens old; pause 60
 a new pod of an update
     waits new maker=web-2; starts new
@@ -209,13 +209,13 @@ nobody beyond what is lent
     ! q holds 3 of A, quota 2
 a pod of nobody
     lets other
-    ! other is let through beyond the quota of q, and is of no rolling update
+    ! other is released beyond the quota of q, and is of no rolling update
 one of the old version
     waits other maker=web-1; opens other
-    ! other is let through beyond the quota of q, and is of no rolling update
+    ! other is released beyond the quota of q, and is of no rolling update
 one of another Deployment
     waits other maker=api-2; opens other
-    ! other is let through beyond the quota of q, and is of no rolling update
+    ! other is released beyond the quota of q, and is of no rolling update
 an old pod that was there a moment ago
     waits x; waits new maker=web-2; goes old; opens x; opens new
 # queue q A:3

@@ -188,7 +188,7 @@ NO_ROW = "pod asks for aliyun.com/gpu-mem and has no queue with a quota of card 
 
 
 @pytest.mark.parametrize("queue", [None, "red", "none"])
-def test_b9_a_pod_that_we_did_not_let_through_has_no_card_memory(queue: str | None) -> None:
+def test_b9_a_pod_that_we_did_not_released_has_no_card_memory(queue: str | None) -> None:
     pod = POD.in_queue(queue)
     ledger = a_ledger(*THREE, ROW, pod, memory_by_row=True)
     found = fit_nodes(ledger, pod.facts(), ["n3"])
@@ -196,7 +196,7 @@ def test_b9_a_pod_that_we_did_not_let_through_has_no_card_memory(queue: str | No
     assert fit_nodes(a_ledger(*THREE, ROW, pod), pod.facts(), ["n3"]).names == ["n3"]
 
 
-def test_b9_one_that_we_let_through_has() -> None:
+def test_b9_one_that_we_released_has() -> None:
     pod = POD.in_queue("red").stamped("red", {"NVIDIA-A10/gpu-mem": 8138})
     ledger = a_ledger(*THREE, ROW, pod, memory_by_row=True)
     assert fit_nodes(ledger, pod.facts(), ["n3"]).names == ["n3"]

@@ -177,7 +177,7 @@ likely_shapes = st.fixed_dictionaries(
         "created": st.just("2026-01-01T00:00:00Z"),
     }
 )
-"""Of those that may well be let through: most of `shapes` never are."""
+"""Of those that may well be released: most of `shapes` never are."""
 
 choices = st.sampled_from(({H200: 1}, {H200: 2}, {H800: 1}, {H800_MPS: 1}, {XPU: 0}))
 minimums = st.integers(0, 3)

@@ -61,7 +61,7 @@ def pods(draw: st.DrawFn, name: str) -> History:
 
 @st.composite
 def lives(draw: st.DrawFn, name: str, uid: str) -> list[ToldEvent]:
-    """A pod from the gate to its end: let through by us or somebody else, bound, finished, gone."""
+    """A pod from the gate to its end: released by us or somebody else, bound, finished, gone."""
     group = draw(st.sampled_from((None, *GROUPS)))
     pod = (
         a_pod(name)

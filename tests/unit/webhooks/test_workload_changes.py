@@ -50,7 +50,7 @@ async def test_a_pod_that_waits_at_the_gate_does_not_fit_already() -> None:
 
 @pytest.mark.parametrize("resource", ["jobs", "deployments", "statefulsets", "replicasets"])
 @pytest.mark.parametrize("ready", [0, 1, 3])
-async def test_what_is_let_through_holds_its_quota_before_it_is_ready(
+async def test_what_is_released_holds_its_quota_before_it_is_ready(
     resource: str, ready: int
 ) -> None:
     """Three of three, without a node or without their image; their controller knows no more."""

@@ -133,7 +133,7 @@ GROUP_WARNINGS: Final = (
         "Write the same number, or leave cards out of `spec.minResources`.",
     ),
     _warning(
-        "A PodGroup of which pods were let through gets another queue.",
+        "A PodGroup of which pods were released gets another queue.",
         say(group_messages.group_moved, "vision"),
         "E10",
         "Nothing; or delete the pods that are to be charged to the new queue.",
@@ -145,7 +145,7 @@ GROUP_WARNINGS: Final = (
         "Nothing: pods that are still to start are judged in the new queue.",
     ),
     _warning(
-        "A PodGroup of which pods were let through gets another queue or another `minMember`, and "
+        "A PodGroup of which pods were released gets another queue or another `minMember`, and "
         "more pods are needed to reach that.",
         say(group_messages.group_goes_on, 2, 3),
         "E2, T2",

@@ -60,7 +60,7 @@ VOLCANO_JOBS: Final = (
         "Write fewer tasks, with more replicas each; or see what its pods are told.",
     ),
     _warned(
-        "A task of a Job of Volcano has a `partitionPolicy`. Its members are let through in any "
+        "A task of a Job of Volcano has a `partitionPolicy`. Its members are released in any "
         "order, and Volcano may never bind a minimum that spans two partitions.",
         say(workload_messages.partitions_not_supported, "worker"),
         "Let all pods of the Job start together (`minAvailable`), or make a Job of each partition.",

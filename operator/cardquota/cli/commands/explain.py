@@ -25,7 +25,7 @@ _LONGEST: Final = 1_000
 _STATES: Final = {
     "Fits": "does not wait",
     "Ends": "is being deleted, or over",
-    "LetThrough": "is let through, and has no node yet",
+    "Released": "is released, and has no node yet",
     "Waits": "waits",
     "Refused": "lacks pods: the next one would be refused",
     "Coming": "lacks pods: the next one would not be refused",
@@ -100,8 +100,8 @@ def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
 def _pods(found: Explanation) -> str:
     numbers = found.pods
     parts = [f"{numbers.running} on nodes"]
-    if numbers.let_through:
-        parts.append(f"{numbers.let_through} let through and without a node")
+    if numbers.released:
+        parts.append(f"{numbers.released} released and without a node")
     parts.append(f"{numbers.waiting} at the gate")
     if numbers.lacking:
         parts.append(f"{numbers.lacking} missing")

@@ -28,7 +28,7 @@ _WAITERS: Final = ("PLACE", "WAITER", "NAMESPACE", "PODS", "ASKS FOR", "WAITS", 
 _LONGEST: Final = 1_000
 """Characters of a sentence. What the operator writes is shorter."""
 _ROOM: Final = "RoomNow"
-"""Stands for the reason of who has room and is not let through yet."""
+"""Stands for the reason of who has room and is not released yet."""
 
 
 def queue(

@@ -2,7 +2,7 @@
 a time, however many there are when a term begins.
 
 A stamp says on a running pod what a later leader could not know.
-- Which cards it holds, if it was bound to other cards than it was let through for (E3). The ledger
+- Which cards it holds, if it was bound to other cards than it was released for (E3). The ledger
   has already moved its charge. For a pod that runs when first seen, only the stamp says what its
   node was (D8).
 - That it came where nothing is enforced (I3): it gets the term, and no cards. Once its namespace is

@@ -76,7 +76,7 @@ class GangReports:
         self._tell(gang, v.GATE_REFUSED, text, namespace, waits=True)
 
     def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
-        """A gate is refused after other pods of the gang were let through."""
+        """A gate is refused after other pods of the gang were released."""
         text = gang_messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
         self._tell(gang, v.GATE_REFUSED, text, pod.name)
 

@@ -2,7 +2,7 @@
 
 `GateReleaser` is the table of contents: `_cycle` says what is done in one time slice, `_open` what
 is done with one candidate that fits. Pods that wait are told why. If a pod was bound to other cards
-than it was let through for, its stamp is corrected.
+than it was released for, its stamp is corrected.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class GateReleaser:
         self._wall_clock = wall_clock
         self._starvation_wait = settings.release.starvation_wait
         """Seconds after which nobody passes one that lacks room and wants the same card (E6); 0:
-        everybody does. No timer ends it: at that moment nothing more can be let through, only less.
+        everybody does. No timer ends it: at that moment nothing more can be released, only less.
         """
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""

@@ -1,14 +1,14 @@
-"""The condition of a pod group: why it waits and at which place, or that it was let through.
+"""The condition of a pod group: why it waits and at which place, or that it was released.
 
 A group has at most one of our two conditions, and it is True: `Unschedulable` while it waits, with
-the reason and the sentence of its event, and `Scheduled` from when its minimum is let through. A
+the reason and the sentence of its event, and `Scheduled` from when its minimum is released. A
 condition is written when its reason changes. Its numbers, the place and who holds what the group
 lacks are those of then: whoever wants those of now asks for them (F5).
 
 Volcano writes the status of groups itself, and its own condition `Unschedulable` stays for ever and
 says the same of every group that waits. There we write one condition, `CardQuota`: `True` with the
 reason and the sentence of the event while the group waits for quota, so that Volcano copies it to
-the Job, and `False` once it was let through; a group that never waited gets none.
+the Job, and `False` once it was released; a group that never waited gets none.
 """
 
 import logging
@@ -73,8 +73,8 @@ class WantedCondition(NamedTuple):
         return (self.type, self.reason) == (stored.type, stored.reason)
 
     def is_urgent(self, stored: StoredCondition) -> bool:
-        """Whether it must be written for its own sake. That a group which never waited was let
-        through is written with its phase.
+        """Whether it must be written for its own sake. That a group which never waited was released
+        is written with its phase.
         """
         if self.is_kind_of(stored):
             return False
@@ -208,8 +208,8 @@ class GroupConditions:
             if wait is None or wait.reason != v.RESERVATION_EXPIRED:
                 return None
             return WantedCondition(v.GroupCondition.UNSCHEDULABLE, wait.reason, wait.text)
-        if _is_let_through(group, phase, reserved=reserved):
-            text = gang_messages.group_let_through(facts.queue)
+        if _is_released(group, phase, reserved=reserved):
+            text = gang_messages.group_released(facts.queue)
             return WantedCondition(v.GroupCondition.SCHEDULED, v.RELEASED, text)
         if group.waits:
             if wait is not None and wait.uid == facts.uid:
@@ -225,7 +225,7 @@ class GroupConditions:
         return WantedCondition()
 
     def _holds_for_nothing(self, group: PodGroupState, facts: GroupFacts) -> bool:
-        """Whether its minimum was let through and not bound in its time (E8): that stays true when
+        """Whether its minimum was released and not bound in its time (E8): that stays true when
         another leader comes.
         """
         if not group.waits_for_nodes or group.reservation is not None:
@@ -285,11 +285,11 @@ def _asked(facts: GroupFacts) -> Hashable:
     return facts.min_member, facts.request
 
 
-def _is_let_through(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool) -> bool:
+def _is_released(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool) -> bool:
     if phase in (v.GroupPhase.RUNNING, v.GroupPhase.COMPLETED):
         return True
     starts = reserved and not group.to_be_replaced and not group.reserved_elsewhere
-    return starts or group.let_through >= max(1, group.minimum)
+    return starts or group.released >= max(1, group.minimum)
 
 
 _LOG: Final = logging.getLogger(__name__)
@@ -337,7 +337,7 @@ class QuotaConditions:
             return True
         to_be_asked = key not in self._told and _is_to_be_asked_about(group, facts)
         if not wanted.type and (group.enqueued or to_be_asked):
-            # It has its reservation, and that it was let through is said once its pods are. Or its
+            # It has its reservation, and that it was released is said once its pods are. Or its
             # reason is an earlier leader's, and Volcano asks about it in its next session.
             return True
         if facts.quota_condition == NO_QUOTA_CONDITION and not due:
@@ -416,7 +416,7 @@ def phase_of(
 ) -> v.GroupPhase:
     """The phase that people see. `reserved`: whether its reservation continues. `to_come`:
     whether its pods are still to come and nothing needs to be reserved for that (E1). `enforced`:
-    whether a part of its minimum was bound only after all of it was let through.
+    whether a part of its minimum was bound only after all of it was released.
 
     It follows from what exists and from the stored phase alone, so every leader finds the same.
     """
@@ -426,7 +426,7 @@ def phase_of(
         return v.GroupPhase.COMPLETED  # its pods may have been cleaned up
     if group.bound + done >= least:
         return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
-    has_quota = reserved or group.let_through >= least
+    has_quota = reserved or group.released >= least
     ran = stored in (v.GroupPhase.RUNNING, v.GroupPhase.UNKNOWN)
     in_part = enforced and stored == v.GroupPhase.INQUEUE and not has_quota
     if group.bound and (ran or in_part):

@@ -58,7 +58,7 @@ class ReservationTimeouts:
 
         `waits`: whether a group's pods are all there and wait for room. Then its time begins anew.
         `unused`: is called with queue and namespace when a stored reservation of a group that was
-        enqueued has ended, and none of its pods was let through.
+        enqueued has ended, and none of its pods was released.
         `later` calls a function after a number of seconds.
         """
         self._timeout = timeout
@@ -94,7 +94,7 @@ class ReservationTimeouts:
             if running.timer is not None:
                 running.timer.cancel()
             del self._running[key]
-            begun = group is not None and group.let_through > 0
+            begun = group is not None and group.released > 0
             if running.written and running.reservation.request and not begun:
                 self._unused(running.reservation.queue, key.partition("/")[0])
         if facts is not None and reservation is not None:

@@ -238,11 +238,11 @@ class WaitReports:
     # --- groups -------------------------------------------------------------------------------
 
     def _record_group_of(self, verdict: Verdict, record: PodRecord, *, again: bool = False) -> None:
-        """A pod waits of whose group nothing was let through: so does the group, if it is no gang,
+        """A pod waits of whose group nothing was released: so does the group, if it is no gang,
         or waits behind others. Why else a gang waits it is told itself.
         """
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
-        if group is None or group.let_through:
+        if group is None or group.released:
             return
         if not group.gang:
             self.tell_group(verdict, group, record, again=again)

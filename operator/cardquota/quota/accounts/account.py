@@ -170,7 +170,7 @@ class AccountReader:
         """Uids of the pods without a stamp of ours that are charged here, or name this queue: that
         may still change. Who waits, and who came past us."""
         self.unadmitted = UnadmittedPods()
-        """Pods that are let through or bound although we did not open their gate (I3).
+        """Pods that are released or bound although we did not open their gate (I3).
 
         Pods that audit mode admitted passed by design. They are not among these, now or later.
         """

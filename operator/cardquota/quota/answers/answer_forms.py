@@ -70,7 +70,7 @@ class CardRoom(Wire):
     allocated: int
     """Held by pods that have a node and have not finished."""
     inqueue: int
-    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
+    """Held by pods that were released and have no node yet, or reserved for pod groups."""
     elastic: int
     """The part of allocated beyond the minimum of the pod groups."""
     requested: int
@@ -80,7 +80,7 @@ class CardRoom(Wire):
     allocatable: int
     """What the nodes of the cluster offer, in use or not."""
     free: int
-    """Free on nodes that accept pods, minus the cards of pods that were let through already."""
+    """Free on nodes that accept pods, minus the cards of pods that were released already."""
     most_on_node: int
     """The most that a single one of these nodes has free."""
     fits: int
@@ -95,7 +95,7 @@ class ResourceRoom(Wire):
     allocated: str
     """Held by pods that have a node and have not finished."""
     inqueue: str
-    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
+    """Held by pods that were released and have no node yet, or reserved for pod groups."""
     requested: str
     """Requested by all pods that have not finished, including waiting pods."""
     quota: str | None = None
@@ -114,7 +114,7 @@ class Holder(Wire):
     name: str
     """Name of the object."""
     pods: int
-    """Number of pods that are let through or have a node; 0 for a reservation."""
+    """Number of pods that are released or have a node; 0 for a reservation."""
     cards: tuple[CardAmount, ...]
     """Cards that it holds."""
     since: str
@@ -139,7 +139,7 @@ class Waiter(Wire):
     since: str
     """When it was created."""
     reason: str
-    """Why it waits, in one word. Empty if it has room and is not let through yet."""
+    """Why it waits, in one word. Empty if it has room and is not released yet."""
     message: str
     """Why it waits, as a sentence."""
 
@@ -166,7 +166,7 @@ class QueueAnswer(Wire):
     resources: tuple[ResourceRoom, ...]
     """Cpu and memory of the queue."""
     held_pods: int
-    """Number of pods that are let through or have a node."""
+    """Number of pods that are released or have a node."""
     holders: tuple[Holder, ...]
     """Holders of cards, those with the most cards first."""
     more_holders: int
@@ -189,7 +189,7 @@ class PodNumbers(Wire):
 
     running: int
     """Pods that have a node."""
-    let_through: int
+    released: int
     """Pods whose gates are open and that have no node yet."""
     waiting: int
     """Pods that wait at the gate."""
@@ -227,7 +227,7 @@ class Explanation(Wire):
     pods: PodNumbers
     """Numbers of its pods."""
     state: str
-    """Fits, LetThrough, Waits, Refused, Coming (it lacks pods, and the next one would not be
+    """Fits, Released, Waits, Refused, Coming (it lacks pods, and the next one would not be
     refused) or Ends (it is being deleted, or has finished)."""
     reason: str
     """The reason, in one word as in events. Empty if there is none."""

@@ -45,7 +45,7 @@ class AskedPods:
     """Its unfinished pods that concern us, added up."""
 
     def __init__(self) -> None:
-        self.running = self.let_through = self.waiting = 0
+        self.running = self.released = self.waiting = 0
         self.first: PodRecord | None = None
         """The one that is told of: the first in the order of release that waits, else one without a
         node, else one on a node; one that is being deleted only if all are."""
@@ -55,7 +55,7 @@ class AskedPods:
         """One more."""
         on_node = record.charge_state is ChargeState.ALLOCATED
         self.running += on_node
-        self.let_through += record.held and not on_node
+        self.released += record.held and not on_node
         self.waiting += not record.held
         rank = (record.facts.terminating, record.held, on_node, record.sort_key)
         if self._rank is None or rank < self._rank:
@@ -65,7 +65,7 @@ class AskedPods:
         """As they are told."""
         return PodNumbers(
             running=self.running,
-            let_through=self.let_through,
+            released=self.released,
             waiting=self.waiting,
             lacking=lacking,
         )

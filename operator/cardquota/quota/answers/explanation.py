@@ -61,14 +61,14 @@ class WorkloadState(StrEnum):
     """All its pods are on nodes, or it wants none."""
     ENDS = "Ends"
     """It is being deleted, or over."""
-    LET_THROUGH = "LetThrough"
+    RELEASED = "Released"
     """A gate is open, and the pod has no node yet."""
     WAITS = "Waits"
     """A pod, or the group, waits at our gate."""
     REFUSED = "Refused"
     """It lacks pods, and the next one would be refused."""
     COMING = "Coming"
-    """It lacks pods, and the next one would be let through, or would wait at the gate."""
+    """It lacks pods, and the next one would be released, or would wait at the gate."""
 
 
 class _AskedRoom(NamedTuple):
@@ -197,8 +197,8 @@ def _stands(
         text = answer_messages.gang_lacks_members(group.missing, group.minimum)
         return _of_pod(ledger, first, WorkloadState.WAITS, text)
     if first.charge_state is not ChargeState.ALLOCATED:
-        text = answer_messages.let_through(first.charge, first.facts.foreign_gates)
-        return _of_pod(ledger, first, WorkloadState.LET_THROUGH, text)
+        text = answer_messages.released(first.charge, first.facts.foreign_gates)
+        return _of_pod(ledger, first, WorkloadState.RELEASED, text)
     text = answer_messages.runs_on(first.facts.node, first.charge)
     if pods.running > 1:
         text = answer_messages.all_pods_there(pods.running)

@@ -120,7 +120,7 @@ def _resource(row: ResourceRow) -> ResourceRoom:
     )
 
 
-# --- who holds its cards: pods that are let through or bound, and reservations -------------------
+# --- who holds its cards: pods that are released or bound, and reservations -------------------
 
 
 class Holders(NamedTuple):

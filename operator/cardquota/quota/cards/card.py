@@ -217,7 +217,7 @@ class Catalog:
     queues in any order. Then the name that a Queue's status recorded is the first, if some node has
     shown the card by it. Else what nodes showed counts, since only a node's labels can be turned
     into affinity. For a card that no node has shown, it is the resource name of the first pod that
-    was let through (P4), as long as some pod holds the card by it or a status keeps it.
+    was released (P4), as long as some pod holds the card by it or a status keeps it.
     """
 
     def __init__(self) -> None:
@@ -227,7 +227,7 @@ class Catalog:
         self._recorded: dict[str, str] = {}
         self._held: dict[str, dict[str, int]] = {}
         """By name and resource name: how many pods hold a card that no node had shown when they
-        were let through. The earliest resource name is first."""
+        were released. The earliest resource name is first."""
         self.product_labels: set[str] = set()
         """The label keys by which nodes have shown products."""
         self.version = 0
@@ -311,7 +311,7 @@ class Catalog:
         return resource
 
     def hold(self, name: str, resource: str, sign: int) -> bool:
-        """Count in or out (`sign`) a pod that was let through for a card that no node has shown.
+        """Count in or out (`sign`) a pod that was released for a card that no node has shown.
 
         Returns whether pods that ask for the card by another resource name may now be judged
         differently.

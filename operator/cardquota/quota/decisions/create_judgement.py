@@ -1,6 +1,6 @@
 """May this pod be created? The question of release, asked earlier (E2).
 
-Pods on their way through the gate under policy Deny count as let through. A pod is on its way if it
+Pods on their way through the gate under policy Deny count as released. A pod is on its way if it
 could go now: the leader would open its gate. A pod that waits for anything but quota (its group,
 its node, an open queue, or a pod before it in a fifo queue), or for more quota than there is,
 counts against no other pod. Nor does a pod beyond the bounds below, nor a member of a group for

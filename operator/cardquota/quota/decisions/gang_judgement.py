@@ -318,7 +318,7 @@ def fault_of_members(
     number of members, with a bound.
     """
     there = len(group.members)
-    if minimum < 2 or group.let_through or not minimum <= there <= _MOST_MEMBERS:
+    if minimum < 2 or group.released or not minimum <= there <= _MOST_MEMBERS:
         return None
     kinds = alike_members(list(group.members.values()), _MOST_KINDS)
     if len(kinds) > _MOST_KINDS:

@@ -208,7 +208,7 @@ def _meaning(
     if state is None:
         return ()
     told, reserved = [], state.reservation
-    there, stays = state.let_through, reserved is not None and reserved.queue == facts.queue
+    there, stays = state.released, reserved is not None and reserved.queue == facts.queue
     if moved and there:
         told.append(group_messages.group_moved(facts.queue))
     if moved and reserved is not None and not stays:

@@ -1,4 +1,4 @@
-"""May this pod be let through? (E4, E5, E9, and the checks before them)
+"""May this pod be released? (E4, E5, E9, and the checks before them)
 
 Pure questions to the ledger: nothing is charged here.
 """
@@ -193,7 +193,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     if group.facts is None:
         return _group_not_read(ledger, facts, record.queue) or _group_not_seen(facts, record.queue)
     if group.being_reserved:
-        # The members that start are let through once it is written, all others after that.
+        # The members that start are released once it is written, all others after that.
         return Verdict(Outcome.UNSEEN, record.queue)
     if not group.gang or group.started or group.complete:
         return None

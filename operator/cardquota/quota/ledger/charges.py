@@ -88,7 +88,7 @@ class Charges:
         state.forget_unused(account)
 
     def _await_node(self, record: PodRecord, sign: int) -> None:
-        """A pod that is let through will take its cards from some node."""
+        """A pod that is released will take its cards from some node."""
         for dimension, amount in record.charge:
             if is_card(dimension):
                 self._state.nodes.free.await_node(dimension, amount, sign)

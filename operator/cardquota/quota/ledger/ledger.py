@@ -129,7 +129,7 @@ class Ledger(LedgerState):
             return facts
         fixed = facts.fixed_queue is not None or (record is not None and record.fixed is not None)
         enforced = self.mode_in(facts.namespace) is Mode.ENFORCE
-        # Any other counts once it is bound, or let through.
+        # Any other counts once it is bound, or released.
         if facts.state is not State.GATED and (fixed or enforced):
             kept.forget(uid)
             return without_texts(
@@ -421,7 +421,7 @@ class Ledger(LedgerState):
 
 def _has_begun(group: PodGroupState) -> bool:
     """Whether we reserve something for it, or members of it hold something or have ended."""
-    return bool(group.assumed is not None or group.unwritten or group.let_through)
+    return bool(group.assumed is not None or group.unwritten or group.released)
 
 
 def _start_of(group: PodGroupState) -> Hashable:

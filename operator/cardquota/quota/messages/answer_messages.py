@@ -36,7 +36,7 @@ GATE_HELD_BACK: Final = (
     "cardquota tries again"
 )
 START_UNDER_WAY: Final = (
-    "it is about to be let through, or its group is being written; look again in a minute"
+    "it is about to be released, or its group is being written; look again in a minute"
 )
 NOT_ENFORCED: Final = (
     "no quota is enforced in its namespace, so its gate is opened as soon as a replica leads; see "
@@ -57,7 +57,7 @@ def runs_on(node: str, held: Sequence[Amount]) -> str:
     return f"it is on node <{show(node)}> and holds {held_text(held)}"
 
 
-def let_through(held: Sequence[Amount], gates: Sequence[str] = ()) -> str:
+def released(held: Sequence[Amount], gates: Sequence[str] = ()) -> str:
     """Its gate is open, and it has no node yet. `gates`: scheduling gates of others."""
     if gates:
         return (

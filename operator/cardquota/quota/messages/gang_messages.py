@@ -33,10 +33,10 @@ def gang_held_back(namespace: str, failures: int) -> str:
 
 
 def gang_in_part(pod: str, opened: int, minimum: int, seconds: float) -> str:
-    """The opening of a gate is refused after other pods of the gang were let through."""
+    """The opening of a gate is refused after other pods of the gang were released."""
     return (
         f"the gate of pod <{show(pod)}> was not opened, though a dry run of that had succeeded. "
-        f"<{opened}> of the <{minimum}> pods that start together are let through; what is reserved "
+        f"<{opened}> of the <{minimum}> pods that start together are released; what is reserved "
         f"for the others is given back after <{seconds:g}> s. The events of that pod say why: "
         "correct it, or delete the group's pods"
     )
@@ -93,7 +93,7 @@ def reservation_expired(
     return (
         f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
         f"<{seconds:g}> s after their start; the rest of the reservation is given back: {left}. "
-        "Pods that were let through stay charged. The others wait again, behind those that fit: "
+        "Pods that were released stay charged. The others wait again, behind those that fit: "
         "see why the missing pods do not run or do not exist, or lower minMember"
         f"{_MIXED if mixed else ''}"
     )
@@ -164,13 +164,13 @@ def gang_tasks_incomplete(group: str, tasks: Sequence[tuple[str, int, int]]) -> 
 
 
 def gang_tasks_not_ready(group: str, queue: str, tasks: Sequence[tuple[str, int, int]]) -> str:
-    """All members of the gang exist, but not enough of some tasks can be let through.
+    """All members of the gang exist, but not enough of some tasks can be released.
 
-    `tasks`: each with how many must still be let through, and how many can be, in this queue.
+    `tasks`: each with how many must still be released, and how many can be, in this queue.
     """
     return (
         f"pod group <{show(group)}> needs its minimum of each task (spec.minTaskMember) to start; "
-        f"the pods exist, but too few can be let through in queue <{show(queue)}>: "
+        f"the pods exist, but too few can be released in queue <{show(queue)}>: "
         f"{_by_task(tasks)}; name one queue for all of them, and see which finalizers keep those "
         "that are being deleted"
     )
@@ -182,20 +182,20 @@ def _by_task(tasks: Sequence[tuple[str, int, int]]) -> str:
 
 
 def gang_not_ready(group: str, queue: str, minimum: int, missing: int, ready: int) -> str:
-    """All members of the gang exist, but not enough of them can be let through.
+    """All members of the gang exist, but not enough of them can be released.
 
-    `missing`: how many are still to be let through. `ready`: how many can be, in this queue.
+    `missing`: how many are still to be released. `ready`: how many can be, in this queue.
     """
     return (
         f"pod group <{show(group)}> needs <{minimum}> pods to start together; they exist, but of "
-        f"the <{missing}> that must still be let through only <{ready}> can be in queue "
+        f"the <{missing}> that must still be released only <{ready}> can be in queue "
         f"<{show(queue)}>: others are being deleted, or belong to another queue; name one queue "
         "for all of them, and see which finalizers keep those that are being deleted"
     )
 
 
-def group_let_through(queue: str) -> str:
-    """Condition: the pods of a group's minimum are let through, or start now."""
+def group_released(queue: str) -> str:
+    """Condition: the pods of a group's minimum are released, or start now."""
     return f"Queue <{show(queue)}> has let the group start"
 
 

@@ -79,7 +79,7 @@ def behind(
     who = f"{kind} <{show(name)}>" if name else f"a {kind}"
     if waited is None:
         why = (
-            f"lets pods through strictly in order (fifo), and {who}, which comes before this pod, "
+            f"releases pods strictly in order (fifo), and {who}, which comes before this pod, "
             f"waits for <{show(dimension)}>"
         )
     else:

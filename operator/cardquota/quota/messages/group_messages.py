@@ -109,7 +109,7 @@ def gang_never_starts(
 def group_moved(queue: str) -> str:
     """Warning: a group that runs gets another queue (E10). Short."""
     return (
-        "its pods that were let through stay charged where they are; those at the gate go to "
+        "its pods that were released stay charged where they are; those at the gate go to "
         f"Queue <{show(queue, most=20)}>"
     )
 
@@ -119,12 +119,12 @@ def group_reservation_ends(queue: str) -> str:
     return f"what is still reserved for it in Queue <{show(queue, most=40)}> is given back"
 
 
-def group_goes_on(let_through: int, missing: int) -> str:
+def group_goes_on(released: int, missing: int) -> str:
     """Warning: a group that runs gets another queue or `minMember`. `missing`: how many pods start
     together next; 0: they start one by one. Short.
     """
     rest = f"only when <{missing}> can together" if missing else "one by one"
     return (
-        f"<{let_through}> of its pods were let through and stay; nothing more is reserved, and the "
+        f"<{released}> of its pods were released and stay; nothing more is reserved, and the "
         f"others start {rest}"
     )

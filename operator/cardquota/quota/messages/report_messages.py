@@ -45,14 +45,14 @@ def over_quota(
     holds = f"Queue <{show(queue)}> holds {'; '.join(texts)}"
     if state != v.QueueState.OPEN:
         return (
-            f"{holds}: nothing new is let through, the queue is {state}; free some of it, or raise "
+            f"{holds}: nothing new is released, the queue is {state}; free some of it, or raise "
             "the quota"
         )
     which = "it" if len(over) == 1 else "one of these"
     cards = all(is_card(dimension) for dimension, _, _ in over)
     others = "other cards" if cards else "all others"
     return (
-        f"{holds}: nothing new that asks for {which} is let through until it fits; {others} are "
+        f"{holds}: nothing new that asks for {which} is released until it fits; {others} are "
         "not affected; free some of it, or raise the quota"
     )
 
@@ -67,7 +67,7 @@ def borrowed(queue: str, card: str, amount: int, lent: int) -> str:
 
 
 def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
-    """Pods are charged that we never let through (I3). `held`: what they hold.
+    """Pods are charged that we never released (I3). `held`: what they hold.
 
     Names no pod: all users of a queue can read its events.
     """

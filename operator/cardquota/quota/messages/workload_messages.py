@@ -56,7 +56,7 @@ def job_refused(job: str, text: str) -> str:
 
 
 def task_never_fits(task: str, text: str) -> str:
-    """Why: a pod of this task can never be let through. `text`: why, with numbers."""
+    """Why: a pod of this task can never be released. `text`: why, with numbers."""
     return f"a pod of task <{show(task)}>: {text}"
 
 

@@ -3,7 +3,7 @@
 This serves a choice between cards with quota and is never a limit. The ledger decides on quota; a
 pod that finds no node waits for one (an autoscaler has to see it).
 
-Not considered: what a pod asks for besides its cards. Pods that were let through and have no node
+Not considered: what a pod asks for besides its cards. Pods that were released and have no node
 yet are assumed to fill nodes tightly, and to take nodes that the asking pod tolerates.
 
 Costs: an event about a node or a bound pod is one step per card. A question costs by the number of
@@ -49,7 +49,7 @@ class FreeCards:
         self._rows: dict[str, dict[Taints, Rows]] = {}
         """By card, then by the taints of its nodes."""
         self._awaited: dict[str, Rows] = {}
-        """By card: the amounts of pods that were let through and have no node yet."""
+        """By card: the amounts of pods that were released and have no node yet."""
 
     def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
         """Set what a node offers: nothing if it takes no pods or is gone."""
@@ -82,7 +82,7 @@ class FreeCards:
             del self.used[node]
 
     def await_node(self, card: str, amount: int, sign: int) -> None:
-        """A pod was let through for a card and has no node yet (1), or that has ended (-1)."""
+        """A pod was released for a card and has no node yet (1), or that has ended (-1)."""
         rows = self._awaited.get(card)
         if rows is None:
             rows = self._awaited[card] = Counter()
@@ -102,8 +102,8 @@ class FreeCards:
         return None
 
     def total(self, card: str) -> int:
-        """What is free of a card on all nodes together, less what pods will take that were let
-        through and have no node yet. Costs a step for each of the `by_taints`.
+        """What is free of a card on all nodes together, less what pods will take that were released
+        and have no node yet. Costs a step for each of the `by_taints`.
         """
         rows = self.by_taints(card).values()
         free = sum(max(0, amount) * nodes for row in rows for amount, nodes in row.items())
@@ -175,7 +175,7 @@ class FreeOn:
         self._awaited = awaited
 
     def most_after(self, going: Rows) -> int:
-        """The most that one node has free after the pods in `going` and those that were let through
+        """The most that one node has free after the pods in `going` and those that were released
         before have gone to these nodes; 0 if there is no node.
         """
         if not self._rows:

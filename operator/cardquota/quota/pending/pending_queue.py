@@ -265,7 +265,7 @@ class PendingQueue:
     def judge_groups_anew(self) -> None:
         """The queue changed: have the groups that wait to be enqueued judged again, step by step.
 
-        Pods that may be let through are read anew when their queue changes, and join again.
+        Pods that may be released are read anew when their queue changes, and join again.
         """
         if self.groups:
             self.activate_blocked()

@@ -19,7 +19,7 @@ class ChargeState(IntEnum):
     RELEASED = 1
     """Let through, not bound."""
     GATED_DENY = 2
-    """Gated, policy Deny: judged at create, will be let through."""
+    """Gated, policy Deny: judged at create, will be released."""
     GATED_GATE = 3
     """Gated, policy Gate: waits for quota. Under any policy: waits for a node with its card."""
 
@@ -103,7 +103,7 @@ class PodRecord:
         self.class_key: Hashable = None
         """The key of its class in the pending queue; None if it does not wait there."""
         self.holds: tuple[tuple[str, str], ...] = ()
-        """Cards, with resource name, that it was let through for when no node had shown them."""
+        """Cards, with resource name, that it was released for when no node had shown them."""
         self.place = facts.created, facts.name
         """Creation time and name by which it has its place: its own, or its group's."""
         self.node_cards: tuple[tuple[str, str], ...] = ()
@@ -140,7 +140,7 @@ class PodRecord:
 
     @property
     def held(self) -> bool:
-        """Whether it is let through or bound: these count against the quota."""
+        """Whether it is released or bound: these count against the quota."""
         return self.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
 
     @property

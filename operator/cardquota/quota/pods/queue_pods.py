@@ -191,7 +191,7 @@ class WorkloadUsage:
         self._leaving: MutableAmounts = {}
         """The part of `given_back` that pods under deletion hold."""
         self._holding: list[Charge] = []
-        """Charges of pods that are let through or bound and are not being deleted."""
+        """Charges of pods that are released or bound and are not being deleted."""
         self._sums: list[Amounts] = [{}]
         """Sums of the first charges: of none, and of each `APART` more."""
         self._sum: MutableAmounts = {}
@@ -218,7 +218,7 @@ class WorkloadUsage:
 
     @property
     def holding(self) -> int:
-        """How many pods are let through or bound and are not being deleted."""
+        """How many pods are released or bound and are not being deleted."""
         return len(self._holding)
 
     def freed_by(self, number: int) -> Amounts:
@@ -274,7 +274,7 @@ _NOBODY: Final = CardHolders()
 
 
 class HeldCards:
-    """What pods hold that are let through or bound (section 6): per queue and card what `allocated`
+    """What pods hold that are released or bound (section 6): per queue and card what `allocated`
     and `inqueue` have, but for reservations.
 
     Adding a pod costs by its own cards. Pods outside every queue are left out.

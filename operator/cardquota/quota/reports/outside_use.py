@@ -22,7 +22,7 @@ class OutsideUse(NamedTuple):
 
 
 def outside_use(ledger: LedgerReader, namespace: str = "") -> OutsideUse:
-    """Of all pods that are let through or bound; of one namespace where that is named. O(pods).
+    """Of all pods that are released or bound; of one namespace where that is named. O(pods).
 
     A card that is not known, since its node is not, is left out, and so is who holds no other.
     """

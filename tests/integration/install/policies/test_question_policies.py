@@ -17,7 +17,7 @@ from ..policy_api import TEAM, PolicyApi, allowed, apply_policies, refused
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
 API = f"/apis/{REVIEW_GROUP}/{REVIEW_VERSION}"
-PODS = {"running": 0, "letThrough": 0, "waiting": 0, "lacking": 0}
+PODS = {"running": 0, "released": 0, "waiting": 0, "lacking": 0}
 QUEUE_REVIEW = {
     "apiVersion": f"{REVIEW_GROUP}/{REVIEW_VERSION}",
     "kind": "QueueReview",

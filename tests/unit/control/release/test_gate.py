@@ -144,7 +144,7 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
         (denied(500), True),
     ],
 )
-async def test_who_is_not_let_through_by_somebody_else_is_told(
+async def test_who_is_not_released_by_somebody_else_is_told(
     answer: ApiError, *, told: bool
 ) -> None:
     """Not where the pod moved on, or the API server is busy."""

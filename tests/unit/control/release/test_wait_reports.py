@@ -177,7 +177,7 @@ def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() ->
     assert len(line.names) == 100
 
 
-def test_i4_members_of_a_gang_that_cannot_be_let_through_for_a_while_are_told() -> None:
+def test_i4_members_of_a_gang_that_cannot_be_released_for_a_while_are_told() -> None:
     """One of two is being deleted, and something holds that up."""
     gang = a_group("g").in_queue("queue").of(2)
     going = waiting("b").in_group("g").terminating()
@@ -204,7 +204,7 @@ def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
     assert line.names == []
 
 
-def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:
+def test_who_is_gone_or_released_meanwhile_is_told_nothing() -> None:
     line = ToldWaits(FULL, *(waiting(name).in_group("g") for name in "ab"))
     line.look()
     line.go_on()

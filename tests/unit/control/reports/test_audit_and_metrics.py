@@ -33,12 +33,12 @@ def told(ledger: Ledger) -> list[tuple[str, str, str]]:
     return events.events
 
 
-def test_who_would_not_have_been_let_through_hears_it_once() -> None:
+def test_who_would_not_have_been_released_hears_it_once() -> None:
     ledger = a_world(THREE, runs("five", 5), audit=True)
     ((name, reason, text),) = told(ledger)
     assert (name, reason) == ("five", v.Reason.INSUFFICIENT_CARD)
     assert text.startswith(
-        f"audit: would not be let through: Queue <queue> has insufficient <{H200}> quota: "
+        f"audit: would not be released: Queue <queue> has insufficient <{H200}> quota: "
         "requested <5>, total would be <5>, but capability is <3>"
     )
     assert told(ledger) == []

@@ -48,7 +48,7 @@ def test_f4_nobody_of_another_namespace_is_named() -> None:
     assert "secret" not in str(found)
 
 
-def let_through(name: str = "p", cards: int = 1, *gates: str) -> PodBody:
+def released(name: str = "p", cards: int = 1, *gates: str) -> PodBody:
     pod = a_pod(name).with_uid(name).in_queue("queue").naming(H200).asking_for(cards)
     pod = pod.stamped("queue", {H200: cards})
     return pod.with_spec(schedulingGates=[{"name": gate} for gate in gates]) if gates else pod
@@ -159,11 +159,11 @@ def test_f5_a_workload_is_told_of_by_its_first_pod_that_waits() -> None:
         waiting("b", created="2026-01-02T11:00:00Z"),
         waiting("c", created="2026-01-02T09:00:00Z"),
         waiting("d", created="2026-01-02T08:00:00Z").terminating(),
-        let_through("e").owned_by("Job", name="train"),
+        released("e").owned_by("Job", name="train"),
         quota=2,
     )
     found = explained(ledger, "Job", "train")
-    assert (found.pods.running, found.pods.let_through, found.pods.waiting) == (1, 1, 3)
+    assert (found.pods.running, found.pods.released, found.pods.waiting) == (1, 1, 3)
     assert found.place == 1
     assert found.state == WorkloadState.WAITS
 
@@ -366,13 +366,13 @@ def test_f2_between_any_two_steps_everything_may_go(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("fifo", [False, True])
-@pytest.mark.parametrize("becomes", ["let through", "re-queued", "being deleted"])
-def test_f2_between_any_two_steps_a_pod_may_be_let_through(
+@pytest.mark.parametrize("becomes", ["released", "re-queued", "being deleted"])
+def test_f2_between_any_two_steps_a_pod_may_be_released(
     becomes: str, fifo: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue_pods, "AT_A_TIME", 1)
     changed = {
-        "let through": let_through("w").owned_by("Job", name="train"),
+        "released": released("w").owned_by("Job", name="train"),
         "re-queued": waiting("w").in_queue("other"),
         "being deleted": waiting("w").terminating(),
     }[becomes]
@@ -393,7 +393,7 @@ def test_f2_between_any_two_steps_a_pod_may_be_let_through(
             found = to_its_end(steps)
             assert found is not None
             expected = {
-                "let through": WorkloadState.LET_THROUGH,
+                "released": WorkloadState.RELEASED,
                 "re-queued": WorkloadState.WAITS,
                 "being deleted": WorkloadState.ENDS,
             }
@@ -420,7 +420,7 @@ def test_f5_half_a_gang_does_not_fit() -> None:
 
 
 def test_f5_what_is_being_deleted_does_not_fit() -> None:
-    ledger = a_cluster(holding("h").terminating(), let_through().terminating())
+    ledger = a_cluster(holding("h").terminating(), released().terminating())
     for name in ("h", "p"):
         found = explained(ledger, "Pod", name)
         assert (found.state, found.reason) == (WorkloadState.ENDS, "")

@@ -26,7 +26,7 @@ def test_f1_the_pods_of_a_workload_are_one_holder() -> None:
     assert (second.kind, second.name, second.pods) == ("StatefulSet", "db", 1)
 
 
-def test_f1_pods_that_wait_hold_nothing_and_those_let_through_do() -> None:
+def test_f1_pods_that_wait_hold_nothing_and_those_released_do() -> None:
     on_its_way = a_pod("b").with_uid("b").in_queue("queue").naming(H200).asking_for(1)
     on_its_way = on_its_way.put("2026-01-02T09:00:00Z", "metadata", "creationTimestamp")
     ledger = a_cluster(waiting("a"), on_its_way.stamped("queue", {H200: 1}))

@@ -50,7 +50,7 @@ def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     assert found(ledger)["a"].reason == v.GATE_REFUSED
     ledger.groups["team/gang"].backed_off = False
     ledger.decisions.reserve("team/gang", "queue", "term-1", ((H200, 2),))
-    assert found(ledger)["a"].text.startswith("it is about to be let through")
+    assert found(ledger)["a"].text.startswith("it is about to be released")
 
 
 def test_where_nothing_is_enforced() -> None:

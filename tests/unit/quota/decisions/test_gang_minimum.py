@@ -146,7 +146,7 @@ def test_its_members_without_cards_have_room() -> None:
 
 
 def test_what_is_not_exact_is_not_told() -> None:
-    """Members of unequal amounts, of too many kinds, without cards, or let through already."""
+    """Members of unequal amounts, of too many kinds, without cards, or released already."""
     assert of_members(a_world(RED, GANG, *members(3), *members(1, 2)), 4) is None
     many = [a_member(f"k{n}").with_cpu(f"{n + 1}m").gated() for n in range(33)]
     assert of_members(a_world(RED, GANG, *many), 33) is None

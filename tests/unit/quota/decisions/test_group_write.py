@@ -216,7 +216,7 @@ def told(ledger: Ledger, after: GroupBody, before: GroupBody = GANG) -> tuple[st
     return verdict.warnings
 
 
-def test_e10_another_queue_moves_nothing_that_was_let_through() -> None:
+def test_e10_another_queue_moves_nothing_that_was_released() -> None:
     assert told(running(2), GANG.in_queue("blue")) == (
         group_messages.group_moved("blue"),
         group_messages.group_goes_on(2, 0),
@@ -230,7 +230,7 @@ def test_t2_another_queue_ends_the_reservation_and_those_missing_start_together(
         group_messages.group_reservation_ends("red"),
         group_messages.group_goes_on(2, 2),
     )
-    # Nothing of it was let through yet.
+    # Nothing of it was released yet.
     assert told(running(0, reserved), reserved.in_queue("blue"), reserved) == (
         group_messages.group_reservation_ends("red"),
     )
@@ -261,7 +261,7 @@ def test_what_the_warnings_say_happens() -> None:
     assert blue is not None
     assert (red.row(H200).charged, blue.row(H200).charged) == (2, 0)
     state = ledger.groups["team/gang"]
-    assert (state.started, state.missing, state.let_through) == (False, 3, 2)
+    assert (state.started, state.missing, state.released) == (False, 3, 2)
 
 
 @pytest.mark.parametrize(

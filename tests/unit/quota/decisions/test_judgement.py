@@ -1,4 +1,4 @@
-"""E2, E4, E5, E9 and section 9: may this pod, or this gang, be let through, and if not, why?"""
+"""E2, E4, E5, E9 and section 9: may this pod, or this gang, be released, and if not, why?"""
 
 import pytest
 
@@ -152,7 +152,7 @@ def members(number: int, cards: int = 1, card: str = H200) -> list[PodBody]:
 
 GANG = a_group().in_queue("cr-queue1").of(2)
 BEGUN = a_pod("begun").in_queue("cr-queue1").in_group("gang").stamped("cr-queue1", {})
-"""A member that is let through, and asks for no card."""
+"""A member that is released, and asks for no card."""
 
 
 def test_e5_a_gang_over_the_quota_never_fits() -> None:
@@ -254,7 +254,7 @@ def test_judging_charges_nothing() -> None:
     assert GPU not in {name for account in ledger.accounts() for name in account.rows}
 
 
-def test_a_member_that_was_let_through_meanwhile_is_not_asked_for_twice() -> None:
+def test_a_member_that_was_released_meanwhile_is_not_asked_for_twice() -> None:
     pods = [*members(2, cards=3), a_request("through").in_group("gang")]
     pods[2] = pods[2].stamped("cr-queue1", {H200: 1})
     verdict, _ = gang(a_cluster(GANG, *pods), *pods)

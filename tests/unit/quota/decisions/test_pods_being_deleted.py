@@ -134,7 +134,7 @@ def test_t4_a_pod_with_a_choice_leaves_the_card_it_counts_with() -> None:
     assert leaving(ledger) == 2
 
 
-def test_t4_a_pod_whose_gate_is_just_being_opened_counts_as_let_through() -> None:
+def test_t4_a_pod_whose_gate_is_just_being_opened_counts_as_released() -> None:
     pod = asking(2, name="a").gated()
     ledger = a_cluster(pod)
     ledger.decisions.assume(pod.uid, Stamp("red", ((H200, 2),), "t"))

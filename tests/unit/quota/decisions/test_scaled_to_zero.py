@@ -63,7 +63,7 @@ def test_p4_a_resource_counts_only_cards_of_its_form(resource: str, card: str, c
 
 @pytest.mark.parametrize("nodes", [(), (NODE,)])
 @pytest.mark.parametrize("affinity", [False, True])
-def test_p3_a_stock_pod_that_selects_a_product_at_zero_is_let_through_for_it(
+def test_p3_a_stock_pod_that_selects_a_product_at_zero_is_released_for_it(
     nodes: tuple[NodeBody, ...], *, affinity: bool
 ) -> None:
     """Or no autoscaler would ever bring its node: whatever other nodes are there."""

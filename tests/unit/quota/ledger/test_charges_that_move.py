@@ -241,7 +241,7 @@ class MovingCharges(RuleBasedStateMachine):
     # --- the leader -----------------------------------------------------------------------------
 
     @rule(queue=st.sampled_from(("", *QUEUES)))
-    def all_that_fits_is_let_through(self, queue: str) -> None:
+    def all_that_fits_is_released(self, queue: str) -> None:
         opened: list[tuple[PodRecord, Stamp]] = []
         for found in openings(self.ledger, queue):
             if isinstance(found, Refusal):

@@ -154,7 +154,7 @@ def test_d7_what_a_queues_status_recorded_decides_between_nodes_whichever_is_rea
         assert all_that_is_told(ledger) == expected
 
 
-def test_d7_pods_that_we_let_through_are_compared_with_what_counts_in_every_order() -> None:
+def test_d7_pods_that_we_released_are_compared_with_what_counts_in_every_order() -> None:
     """E3: of a node that is reported the cards are none."""
     stamped = a_pod("p").asking_for(2, DCU).stamped("red", {H200: 2}).on_node("zz-1")
     other = a_pod("q").asking_for(2, HCU).stamped("red", {H200: 2}).on_node("aa-1")

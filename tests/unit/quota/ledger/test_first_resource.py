@@ -22,7 +22,7 @@ def asking(name: str, resource: str = GPU, cards: int = 1, queue: str = "red") -
     return a_pod(name).in_queue(queue).naming(B300).asking_for(cards, resource).gated()
 
 
-def let_through(name: str, resource: str = GPU, queue: str = "red") -> PodBody:
+def released(name: str, resource: str = GPU, queue: str = "red") -> PodBody:
     return asking(name, resource).stamped(queue, {B300: 1})
 
 
@@ -42,7 +42,7 @@ def recorded(ledger: Ledger, queue: str = "red") -> str | None:
     return next(row.resource for row in found.cards if row.name == B300)
 
 
-def test_of_two_that_come_at_the_same_moment_the_first_that_is_let_through_stays() -> None:
+def test_of_two_that_come_at_the_same_moment_the_first_that_is_released_stays() -> None:
     """Both were admitted at create, perhaps by two replicas; the leader charges one first."""
     ledger = a_ledger(NODE, RED)
     a, b = asking("a"), asking("b", AMD)
@@ -61,7 +61,7 @@ def test_of_two_that_come_at_the_same_moment_the_first_that_is_let_through_stays
 
 
 def test_it_is_so_in_every_queue() -> None:
-    ledger = a_ledger(NODE, RED, BLUE, let_through("a"))
+    ledger = a_ledger(NODE, RED, BLUE, released("a"))
     refused(ledger, asking("b", AMD, queue="blue"))
     assert fits(ledger, asking("b", queue="blue"))
 
@@ -70,16 +70,16 @@ def test_it_is_so_in_every_queue() -> None:
 def test_a_restart_finds_it_on_the_pods_and_in_the_status(first: str) -> None:
     """Whichever is read first. Where they disagree, as audit mode may leave it, the status wins."""
     told = BLUE.having_reported(B300, 4, GPU)
-    things = [let_through("a", AMD), told, RED]
+    things = [released("a", AMD), told, RED]
     ledger = a_ledger(NODE, *(things if first == "pods" else reversed(things)))
     assert recorded(ledger) == GPU
     refused(ledger, asking("b", AMD))
     assert fits(ledger, asking("b"))
-    from_pods = a_ledger(NODE, RED, let_through("a", AMD))
+    from_pods = a_ledger(NODE, RED, released("a", AMD))
     refused(from_pods, asking("b"))
 
 
-def test_what_was_not_let_through_after_all_fixes_nothing() -> None:
+def test_what_was_not_released_after_all_fixes_nothing() -> None:
     ledger = a_ledger(NODE, RED, asking("a"), asking("b", AMD))
     release(ledger)
     retract(ledger, "a", back_off=True)
@@ -88,13 +88,13 @@ def test_what_was_not_let_through_after_all_fixes_nothing() -> None:
 
 
 def test_before_a_status_keeps_it_it_ends_with_the_last_who_holds_the_card() -> None:
-    """And who waits for that is let through, though nothing of the quota was freed for it."""
+    """And who waits for that is released, though nothing of the quota was freed for it."""
     waits = asking("w", AMD, queue="blue")
-    ledger = a_ledger(NODE, RED, BLUE, let_through("a"), let_through("b"), waits)
+    ledger = a_ledger(NODE, RED, BLUE, released("a"), released("b"), waits)
     assert release(ledger, "blue")[0] == []
-    see(ledger, let_through("a").in_phase("Succeeded"))
+    see(ledger, released("a").in_phase("Succeeded"))
     assert release(ledger, "blue")[0] == []
-    see(ledger, let_through("b").on_node("b300-a"))
+    see(ledger, released("b").on_node("b300-a"))
     ledger.dirty.take_pending()
     ledger.pod_gone("uid-b")
     assert "blue" in ledger.dirty.take_pending()
@@ -111,7 +111,7 @@ def test_who_holds_other_cards_fixes_nothing_of_this_one() -> None:
 
 
 def test_a_node_that_shows_the_card_tells_better() -> None:
-    ledger = a_ledger(NODE, RED, let_through("a", AMD), asking("w"))
+    ledger = a_ledger(NODE, RED, released("a", AMD), asking("w"))
     assert release(ledger)[0] == []
     see(ledger, a_node("b300-a").with_cards(B300, 8))
     assert release(ledger)[0] == [["w"]]
@@ -134,7 +134,7 @@ def test_a_gang_that_asks_by_two_resource_names_does_not_start() -> None:
 
 def test_what_is_in_no_vendor_row_is_in_no_status() -> None:
     """What a status says counts as a card for everybody: no tenant decides that."""
-    ledger = a_ledger(NODE, RED, let_through("a", "new.example/xpu"))
+    ledger = a_ledger(NODE, RED, released("a", "new.example/xpu"))
     refused(ledger, asking("b"))
     assert recorded(ledger) is None
     assert not ledger.counts("new.example/xpu")

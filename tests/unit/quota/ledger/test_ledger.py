@@ -42,12 +42,12 @@ def test_strangers_may_be_taken_some_at_a_time() -> None:
     assert (len(set().union(*taken)), news.unadmitted) == (5, 0)
 
 
-def test_i3_pods_we_let_through_are_no_strangers() -> None:
+def test_i3_pods_we_released_are_no_strangers() -> None:
     ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
     assert ledger.dirty.take_unadmitted() == set()
 
 
-# --- E3: bound to another model than it was let through for --------------------------------------
+# --- E3: bound to another model than it was released for --------------------------------------
 
 STAMPED = POD.stamped("red", {H200: 2})
 ELSEWHERE = STAMPED.on_node("h800-a").at_revision(2)
@@ -115,7 +115,7 @@ def test_e10_a_node_that_says_nothing_of_another_model_changes_nothing(node: Bod
     assert totals(a_cluster(node, shared)) == (2, 0, 2, 0)
 
 
-def test_e10_a_pod_let_through_with_a_choice_counts_with_the_card_of_its_node() -> None:
+def test_e10_a_pod_released_with_a_choice_counts_with_the_card_of_its_node() -> None:
     """As an earlier release did it: queue and term are on it, and no card."""
     pod = a_pod("old").in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
     pod = pod.annotated(CHARGED_QUEUE, "red").annotated(TERM, "term-1").managed()

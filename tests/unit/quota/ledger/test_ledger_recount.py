@@ -433,7 +433,7 @@ class Histories(RuleBasedStateMachine):
     def a_group_asks_where_there_may_be_room(
         self, name: str, request: dict[str, int] | None, of: int, quota: dict[str, int]
     ) -> None:
-        """And all that fits in that queue is let through."""
+        """And all that fits in that queue is released."""
         text = json.dumps(quota)
         self.a_queue_is_written(name="red", text=text, policy=None, report=None)
         self.a_group_is_written(name=name, queue="red", of=of)
@@ -713,7 +713,7 @@ class Histories(RuleBasedStateMachine):
             assert limit is None or would_be <= limit, (dimension, would_be, limit)
 
     def as_many_open_as_must_start_together(self, opened: list[PlainPod]) -> None:
-        """E2: of a gang of which nothing is let through, or nothing reserved, all that are missing,
+        """E2: of a gang of which nothing is released, or nothing reserved, all that are missing,
         else one; and of a group that does not exist, nobody.
         """
         key = opened[0].group
@@ -748,7 +748,7 @@ class Histories(RuleBasedStateMachine):
         )
 
     def nothing_is_over_its_limit_that_grew(self, before: dict[tuple[str, str], int]) -> None:
-        """I1, by a count of its own: what was let through, reservations included, fits."""
+        """I1, by a count of its own: what was released, reservations included, fits."""
         for (queue, dimension), charged in self.plain.charged().items():
             limit = self.plain.limit(queue, dimension)
             grew = charged > before.get((queue, dimension), 0)

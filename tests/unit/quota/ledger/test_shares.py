@@ -64,7 +64,7 @@ class OversoldCluster:
         self.ledger.queue_gone(name)
 
     def pod(self, name: str, queue: str, card: str, amount: int) -> None:
-        """Or another one in its place: one that is let through, or at the gate."""
+        """Or another one in its place: one that is released, or at the gate."""
         self.pod_goes(name)
         self.pods[name] = queue, card, amount
         body = a_pod(name).in_queue(queue).naming(card).asking_for(amount).owned_by("Job")

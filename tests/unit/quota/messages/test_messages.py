@@ -33,7 +33,7 @@ from cardquota.quota.messages import (
             report_messages.over_quota("red", [("cpu", 4_500, 4_000)]),
             (
                 "Queue <red> holds 4.5 of <cpu>, its quota is 4: nothing new that asks for it is "
-                "let through until it fits; all others are not affected; free some of it, or "
+                "released until it fits; all others are not affected; free some of it, or "
                 "raise the quota"
             ),
         ),
@@ -41,7 +41,7 @@ from cardquota.quota.messages import (
             report_messages.over_quota("red", [(H200, 3, 1), ("NVIDIA-H800", 2, 0)]),
             (
                 "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1; 2 of <NVIDIA-H800>, its "
-                "quota is 0: nothing new that asks for one of these is let through until it fits; "
+                "quota is 0: nothing new that asks for one of these is released until it fits; "
                 "other cards are not affected; free some of it, or raise the quota"
             ),
         ),

@@ -34,7 +34,7 @@ def on(node: str, cards: int, name: str = "holder") -> PodBody:
 
 
 def goes_to(*things: Body) -> list[dict[str, int]]:
-    """The cards of `p` when it is let through."""
+    """The cards of `p` when it is released."""
     return cards_of(opened(*things), "p")
 
 

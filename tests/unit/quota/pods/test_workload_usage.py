@@ -86,7 +86,7 @@ def test_they_follow_their_queue_and_their_controller() -> None:
 # --- what they hold ---
 
 
-def test_let_through_and_bound_ones_hold_and_gated_ones_do_not() -> None:
+def test_released_and_bound_ones_hold_and_gated_ones_do_not() -> None:
     """Ready or not: the ledger has what their controller cannot know."""
     bound = held("bound").on_node("h200-a")
     ledger = a_cluster(held("open"), bound, a_member("gated").gated())

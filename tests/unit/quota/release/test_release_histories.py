@@ -223,7 +223,7 @@ class ReleaseHistory:
 
 
 @given(seed=st.integers(0, 2**32), at_a_time=st.sampled_from((1, 1, 3, 64)))
-def test_nobody_is_forgotten_or_let_through_alone_whatever_happens_between_two_steps(
+def test_nobody_is_forgotten_or_released_alone_whatever_happens_between_two_steps(
     seed: int, at_a_time: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:

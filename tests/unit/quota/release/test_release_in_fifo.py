@@ -44,7 +44,7 @@ def test_fifo_tells_those_behind_whom_they_wait_for() -> None:
     assert names(refusals) == [["a"], ["b"]]
     assert refusals[1].verdict.reason is Reason.BEHIND
     assert refusals[1].verdict.text == (
-        "Queue <red> lets pods through strictly in order (fifo), and pod <team/a>, which comes "
+        "Queue <red> releases pods strictly in order (fifo), and pod <team/a>, which comes "
         "before this pod, waits for <NVIDIA-H200>; wait, or ask the queue's owner for a higher "
         "quota"
     )

@@ -98,7 +98,7 @@ def test_i4_a_gang_of_which_some_are_on_their_way_out_waits_and_is_told() -> Non
     assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GANG_INCOMPLETE)
     assert verdict.text.startswith(
         "pod group <team/gang> needs <2> pods to start together; they exist, but of the <2> that "
-        "must still be let through only <1> can be in queue <red>: others are being deleted"
+        "must still be released only <1> can be in queue <red>: others are being deleted"
     )
     assert refusals[0].gang is ledger.groups["team/gang"]
     assert judge_member(ledger, ledger.pods["uid-a"]) == verdict
@@ -118,15 +118,15 @@ def test_i4_a_gang_whose_members_name_two_queues_is_told_in_each() -> None:
     for queue, ready in (("red", 1), ("blue", 2)):
         ((reason, text),) = told[queue]
         assert reason is Reason.GANG_INCOMPLETE
-        assert f"of the <3> that must still be let through only <{ready}> can be" in text
+        assert f"of the <3> that must still be released only <{ready}> can be" in text
         assert f"in queue <{queue}>" in text
 
 
-def test_i4_members_that_run_are_not_among_those_that_must_be_let_through() -> None:
+def test_i4_members_that_run_are_not_among_those_that_must_be_released() -> None:
     gone = member("c").terminating()
     opened, refusals = release(a_cluster(GANG.of(3), runs("a", 1), member("b"), gone))
     assert opened == []
-    assert "of the <2> that must still be let through only <1> can be" in refusals[0].verdict.text
+    assert "of the <2> that must still be released only <1> can be" in refusals[0].verdict.text
 
 
 def test_a_gang_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:

@@ -20,7 +20,7 @@ GANG = a_group().in_queue("red").of(2)
 
 
 def test_it_is_what_its_pods_ask_for_together() -> None:
-    """Those at the gate, let through and bound; of each model for itself."""
+    """Those at the gate, released and bound; of each model for itself."""
     bound = member("a", 2).stamped("red", {H200: 2}).on_node("h200-a")
     open_ = member("b").stamped("red", {H200: 1})
     waiting = member("c").gated(), member("d").gated(), member("e", card="NVIDIA-H800").gated()

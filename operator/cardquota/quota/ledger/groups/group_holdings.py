@@ -64,7 +64,7 @@ class GroupHoldings:
         self.minimum = UNKNOWN_MINIMUM
         """`minMember`. A group whose minimum is at most one is no gang."""
         self.held_members = 0
-        """How many members are let through or bound."""
+        """How many members are released or bound."""
         self.holds: dict[tuple[str, str], int] = {}
         """What these are charged, by queue and dimension."""
         self.leaving: dict[tuple[str, str], int] = {}

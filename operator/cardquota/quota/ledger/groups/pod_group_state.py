@@ -22,21 +22,21 @@ _NO_TASKS: Final[Mapping[str, int]] = {}
 
 
 class Stage(Enum):
-    """How far a group has come. A pod is let through once it holds its charge, or has succeeded."""
+    """How far a group has come. A pod is released once it holds its charge, or has succeeded."""
 
     WAITING = "Waiting"
-    """Not all pods of its minimum are there, and nothing is reserved for it or let through."""
+    """Not all pods of its minimum are there, and nothing is reserved for it or released."""
     PRESENT = "Present"
     """They are there."""
     RESERVED = "Reserved"
-    """Something is reserved for it, and nothing was let through: its pods are to come (E1), or they
+    """Something is reserved for it, and nothing was released: its pods are to come (E1), or they
     start now, or those that did are gone. They replace what is reserved."""
     STARTING = "Starting"
-    """A part of its minimum was let through, and the rest is reserved for it in its queue."""
+    """A part of its minimum was released, and the rest is reserved for it in its queue."""
     INCOMPLETE = "Incomplete"
-    """A part of its minimum was let through, and for the rest nothing is reserved."""
+    """A part of its minimum was released, and for the rest nothing is reserved."""
     RUNNING = "Running"
-    """Its minimum was let through; what comes besides is elastic."""
+    """Its minimum was released; what comes besides is elastic."""
     COMPLETED = "Completed"
     """It says that it is over, and nothing of it is left."""
 
@@ -88,7 +88,7 @@ class PodGroupState(GroupHoldings):
         self._existing_by_task: dict[str, int] = {}
         """How many members of each task there are, those that succeeded included."""
         self._started_by_task: dict[str, int] = {}
-        """How many of them were let through."""
+        """How many of them were released."""
         self._priorities: dict[int, int] = {}
         """How many unfinished members have which priority."""
         self.waiting: dict[CardChoice, int] = {}
@@ -119,8 +119,8 @@ class PodGroupState(GroupHoldings):
 
     @property
     def stage(self) -> Stage:
-        """How far it has come. What is reserved or let through counts before what it says."""
-        if self.let_through:
+        """How far it has come. What is reserved or released counts before what it says."""
+        if self.released:
             if self.missing <= 0:
                 return Stage.RUNNING
             return Stage.STARTING if self._reserved_here else Stage.INCOMPLETE
@@ -132,7 +132,7 @@ class PodGroupState(GroupHoldings):
 
     @property
     def started(self) -> bool:
-        """Whether its members start one by one: those of a gang once a part of it was let through
+        """Whether its members start one by one: those of a gang once a part of it was released
         and the rest is reserved, or all of its minimum was.
         """
         return not self.gang or self.stage in (Stage.STARTING, Stage.RUNNING)
@@ -140,7 +140,7 @@ class PodGroupState(GroupHoldings):
     @property
     def to_be_replaced(self) -> bool:
         """Whether its reservation holds the room, and is replaced when its first members start: it
-        was made before they were there (E1), or nothing of it was let through. Members may have
+        was made before they were there (E1), or nothing of it was released. Members may have
         gone since, or its minimum may be another one: what is there now is judged, whole (E2).
         """
         return self.enqueued or (self.gang and self.stage is Stage.RESERVED)
@@ -164,7 +164,7 @@ class PodGroupState(GroupHoldings):
             return Readiness.NOT_BEGUN
         if self.stage is Stage.RUNNING:
             return Readiness.COMPLETE
-        begun = self._reserved_here or self.let_through
+        begun = self._reserved_here or self.released
         return Readiness.INCOMPLETE if begun and not self.lost_place else Readiness.NOT_BEGUN
 
     @property
@@ -217,14 +217,14 @@ class PodGroupState(GroupHoldings):
         return self.members_existing >= max(1, self.minimum) and not self.tasks_to_come
 
     @property
-    def let_through(self) -> int:
-        """How many members were let through, are bound, or have succeeded."""
+    def released(self) -> int:
+        """How many members were released, are bound, or have succeeded."""
         return self.held_members + len(self.succeeded)
 
     @property
     def missing(self) -> int:
-        """How many members must still be let through for the minimum."""
-        return max(self.minimum - self.let_through, sum(self.missing_by_task.values()))
+        """How many members must still be released for the minimum."""
+        return max(self.minimum - self.released, sum(self.missing_by_task.values()))
 
     @property
     def tasks(self) -> Mapping[str, int]:

@@ -223,7 +223,7 @@ async def test_e2_a_minimum_that_is_raised_while_it_is_reserved_counts() -> None
 
 
 async def test_who_objects_only_afterwards_is_told_on_the_group() -> None:
-    """The others are let through by then: the reservation is given back when its time is over."""
+    """The others are released by then: the reservation is given back when its time is over."""
     answers = (stored(5), refused(403))
     async with leading(THREE, GANG, member("a"), member("b"), answers=answers) as leader:
         await until(lambda: v.GATE_REFUSED in leader.tells("gang"))

@@ -49,7 +49,7 @@ async def groups_of(*things: Body, **options: Any) -> AsyncIterator[tuple[Leader
 
 
 async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:
-    """Of the pods that wait one tells why; once one is let through, the group does not wait."""
+    """Of the pods that wait one tells why; once one is released, the group does not wait."""
     group = GANG.of(1)
     things = THREE, HOLDER, group, member("a"), member("b")
     async with groups_of(*things) as (leader, groups):

@@ -147,7 +147,7 @@ async def test_another_reason_takes_its_place() -> None:
     assert change["value"]["reason"] == "InsufficientCardQuota"
 
 
-async def test_that_it_was_let_through_is_said_if_it_has_waited() -> None:
+async def test_that_it_was_released_is_said_if_it_has_waited() -> None:
     term = ConditionTerm(with_conditions(CLOSED), runs("a"), runs("b"))
     ((_, _, change),) = await term.update()
     assert (change["value"]["status"], change["value"]["reason"]) == ("False", v.RELEASED)
@@ -265,10 +265,8 @@ async def test_one_of_which_nothing_can_be_reserved_is_told_too() -> None:
     assert change["op"] == "remove", "this very leader has told it"
 
 
-async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_let_through() -> (
-    None
-):
-    """Volcano makes his pods only then. Without it nobody would be told that he was let through."""
+async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_released() -> None:
+    """Volcano makes his pods only then. Without it nobody would be told that he was released."""
     stored_group = with_conditions(CLOSED).asking({H200: 2}).enqueued("queue", {H200: 2}, TERM)
     term = ConditionTerm(stored_group)
     assert await term.update() == []
@@ -279,20 +277,20 @@ async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_l
     assert (change["op"], change["value"]["status"]) == ("replace", "False")
 
 
-def let_through(name: str) -> PodBody:
+def released(name: str) -> PodBody:
     return waits(name).ungated().stamped("queue", {H200: 1})
 
 
 async def test_e8_who_holds_cards_and_does_not_run_is_told_for_as_long_as_it_lasts() -> None:
     """Its gates are open, and Volcano does not bind its pods."""
-    term = ConditionTerm(with_conditions(THEIRS), let_through("a"), let_through("b"))
+    term = ConditionTerm(with_conditions(THEIRS), released("a"), released("b"))
     term.ledger.decisions.lose_place(KEY)
     term.told(v.RESERVATION_EXPIRED, "no pod has a node")
     ((_, _, change),) = await term.update()
     told = change["value"]
     assert (told["status"], told["reason"]) == ("True", v.RESERVATION_EXPIRED)
     # A new leader does not know of it, and says nothing else.
-    later = ConditionTerm(with_conditions(told, THEIRS), let_through("a"), let_through("b"))
+    later = ConditionTerm(with_conditions(told, THEIRS), released("a"), released("b"))
     assert await later.update() == []
     see(later.ledger, runs("a"), runs("b"))
     ((_, _, change),) = await later.update()

@@ -103,7 +103,7 @@ def test_what_ended_while_gates_were_being_opened_expires_no_more() -> None:
 
 
 def test_its_time_counts_from_the_end_of_the_start() -> None:
-    """However long that takes; extra members that are let through later change nothing."""
+    """However long that takes; extra members that are released later change nothing."""
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG)
     timeouts.begin(KEY, start=True)
