@@ -18,7 +18,7 @@ from ..settings import Settings
 from .reading import ClusterError, listed
 
 
-class LeftOut(NamedTuple):
+class UnreadObject(NamedTuple):
     """An object that does not have the form of its kind, and why."""
 
     kind: str
@@ -41,7 +41,7 @@ class ReadLedger:
     """By kind: how many objects there are, readable or not."""
     unread: dict[str, ClusterError] = field(default_factory=dict)
     """By kind that may not be listed, or that the API server does not have: its answer."""
-    unreadable: list[LeftOut] = field(default_factory=list)
+    unreadable: list[UnreadObject] = field(default_factory=list)
     noted: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By kind: who is told of each object that could be read."""
 
@@ -50,7 +50,7 @@ class ReadLedger:
         self.number[kind.kind] += 1
         if isinstance(found, Unreadable):
             about = found.namespace, found.name
-            self.unreadable.append(LeftOut(kind.kind, *about, found.error))
+            self.unreadable.append(UnreadObject(kind.kind, *about, found.error))
             return
         try:
             kind.take(found)
@@ -58,7 +58,7 @@ class ReadLedger:
                 note(found)
         except (ValueError, TypeError) as error:
             about = found.metadata.namespace, found.metadata.name
-            self.unreadable.append(LeftOut(kind.kind, *about, str(error)))
+            self.unreadable.append(UnreadObject(kind.kind, *about, str(error)))
 
     async def read(
         self,

@@ -23,14 +23,14 @@ MOST_ROWS: Final = 1_000
 _COLUMNS: Final = "columns"
 
 
-class _Meta(Meta):
+class _TopMeta(Meta):
     annotations: Any = None
 
 
-class _Queue(Wire):
+class _TopQueue(Wire):
     """What is read of a queue: its form is not relied upon."""
 
-    metadata: _Meta
+    metadata: _TopMeta
     status: Any = None
 
 
@@ -102,7 +102,7 @@ async def list_queues(client: Client) -> PublishedQueues:
     """Needs the right to list queues. Errors: ClusterError."""
     found = PublishedQueues([], [])
     try:
-        async for queue in listed(client, PATH, _Queue):
+        async for queue in listed(client, PATH, _TopQueue):
             if isinstance(queue, Unreadable):
                 found.unreadable.append(f"{queue.name}: {queue.error}")
             else:
@@ -116,7 +116,7 @@ async def list_queues(client: Client) -> PublishedQueues:
     return found
 
 
-def _published(queue: _Queue) -> PublishedQueue:
+def _published(queue: _TopQueue) -> PublishedQueue:
     """What is published of a queue, wherever that is."""
     meta = queue.metadata
     annotations = meta.annotations if isinstance(meta.annotations, dict) else {}
