@@ -1,6 +1,7 @@
 """What waits at the gate, or to be enqueued, although there is room for it, by the recount."""
 
 from collections.abc import Iterable
+from itertools import product
 
 from .recount import Free, Recount, fits, room_of
 from .stored import NAME, QUEUE, Asks, Group, Object, StoredPod
@@ -34,15 +35,30 @@ def fitting(recount: Recount, queue: str) -> list[str]:
         need = missing(recount, gang)
         # Which of them go first is not said here: so the largest.
         first = sorted(pods, key=lambda pod: -pod.amount)[:need]
-        if len(first) == need and fits(free_for(gang), _one_card_each(first)):
+        if len(first) == need and _has_room(recount, free_for(gang), _one_card_each(first)):
             found.append(key)
     beside: Free = {}
     for group in recount.groups.values():
         if group.queue == queue and asks(recount, group):
             beside = beside or recount.free(queue, elastic=recount.elastic(queue))
-            if all(fits(beside, asked) for asked in _may_ask(recount, group)):
+            if all(_has_room(recount, beside, asked) for asked in _may_ask(recount, group)):
                 found.append(f"{group.key}, to be enqueued,")
     return found
+
+
+def _has_room(recount: Recount, free: Free, asks: Asks) -> bool:
+    """Whether there is room for all members. Beside Volcano those that ask for the same wait for
+    one card (V7); where none has such a quota they need not, and nothing is said of that.
+    """
+    if not recount.volcano:
+        return fits(free, asks)
+    for cards in product(*asks):
+        one_each: Asks = {}
+        for card, number in zip(cards, asks.values(), strict=True):
+            one_each[(card,)] = one_each.get((card,), 0) + number
+        if fits(free, one_each):
+            return True
+    return False
 
 
 def _may_ask(recount: Recount, group: Group) -> list[Asks]:

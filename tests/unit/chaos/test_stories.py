@@ -307,6 +307,12 @@ one whose card only its Job names, where each card has room
     ! chaos/g, to be enqueued,
 and where one has not
     queue q A:2,B:2; of_a_job g Pending; lets x
+a gang with room on two cards waits for one of them
+    queue q A:2,B:2; lets x; waits y cards=B; opens y card=B; group g 2; waits a cards=A|B group=g;
+    waits b cards=A|B group=g
+and starts there
+    queue q A:2,B:2; lets x; group g 2; waits a cards=A|B group=g; waits b cards=A|B group=g
+    ! chaos/g
 """
 """Who could go, or be enqueued, and waits."""
 BESIDE_VOLCANO = "queue q A:3"
