@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, model_validator
 
 from .quota.cards.card import MemoryUnit
-from .quota.cards.vendor import Shown, Vendor
+from .quota.cards.vendor import ProductLabels, Vendor
 from .quota.words import show
 from .section import Section
 
@@ -96,7 +96,10 @@ class VendorRow(Section):
             self.type,
             self.resources,
             self.resource_prefix,
-            tuple(Shown(key, self.memory_label, self.memory_unit) for key in self.product_labels),
+            tuple(
+                ProductLabels(key, self.memory_label, self.memory_unit)
+                for key in self.product_labels
+            ),
             own_first=True,
         )
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cardquota.cluster.events import ObjectReference
-from cardquota.loop.time_slice import Turns
+from cardquota.loop.time_slice import WorkQueue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.create_judgement import on_the_way
@@ -94,7 +94,7 @@ class ScaleReviews:
         self._cut = cut
         self._known = known
         self._room = WorkloadRoom(ledger, settings)
-        self._turns = Turns[AdmissionResponse]()
+        self._turns = WorkQueue[AdmissionResponse]()
         self._waiting = Counter[str]()
         """By namespace."""
 

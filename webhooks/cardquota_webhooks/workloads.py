@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cardquota.loop.time_slice import Turns
+from cardquota.loop.time_slice import WorkQueue
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.borrowing import must_go_first
@@ -101,7 +101,7 @@ class WorkloadReviews:
         self._beside_volcano = settings.scheduler == "volcano"
         self._visibility = visibility
         self._room = WorkloadRoom(ledger, settings)
-        self._turns = Turns[tuple[str, ...]]()
+        self._turns = WorkQueue[tuple[str, ...]]()
 
     @property
     def routes(self) -> Routes:

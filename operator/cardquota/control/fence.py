@@ -118,7 +118,7 @@ class Fence:
         """By the last look."""
         self._since: float | None = None
         """When something was wrong first; None: nothing was for a while."""
-        self._told: _Found | None = None
+        self._notified: _Found | None = None
         for fault in FenceFault:
             metrics.fence_faults.labels(fault).set(0)
 
@@ -131,7 +131,7 @@ class Fence:
     @property
     def problem(self) -> str:
         """What people have to put right; empty if nothing is known to be wrong."""
-        return self._told.text if self._told is not None else ""
+        return self._notified.text if self._notified is not None else ""
 
     async def held(self) -> float:
         """Return once the current term is known to hold: since when, on our clock."""
@@ -170,7 +170,7 @@ class Fence:
                     await asyncio.sleep(backoff.next())
         finally:
             self._held.clear()
-            self._found = self._since = self._told = self._repeat = None
+            self._found = self._since = self._notified = self._repeat = None
             self._suspected = False
             self._show(None)
 
@@ -255,12 +255,12 @@ class Fence:
 
     def _tell(self) -> bool:
         """Tell people of what has changed for a while. Returns whether anything has."""
-        now, before = self._found, self._told
+        now, before = self._found, self._notified
         if self._since is not None and (now is None or self._clock() - self._since < _PATIENCE):
             return False
         if (now and now.fault) == (before and before.fault):
             return False
-        self._told = now
+        self._notified = now
         self._show(now)
         lease = ObjectReference(
             "Lease", "coordination.k8s.io/v1", self._namespace, v.LEASE, self._elector.lease_uid

@@ -59,7 +59,7 @@ class InstallationCheck:
         self._namespace = settings.namespace
         self._wanted = documents(settings)
         self._found: dict[Identity, str] = {}
-        self._told: dict[Identity, str] = {}
+        self._notified: dict[Identity, str] = {}
         for kind, name in map(_identity, self._wanted):
             self._gauge.labels(kind, name).set(0)
 
@@ -107,16 +107,16 @@ class InstallationCheck:
 
     async def _tell(self) -> None:
         """An event for each object whose report has changed since this replica's last one."""
-        if self._told == self._found:
+        if self._notified == self._found:
             return
         try:
             namespace = await self._own_namespace()
         except (ApiError, OutcomeUnknown, ValueError) as error:
             _LOG.info("Namespace <%s> cannot be read: %s", self._namespace, error)
             return
-        for identity in dict.fromkeys((*self._found, *self._told)):
+        for identity in dict.fromkeys((*self._found, *self._notified)):
             fault = self._found.get(identity)
-            if fault == self._told.get(identity):
+            if fault == self._notified.get(identity):
                 continue
             self._events.forget(namespace.uid)  # each object is separate news
             if fault:
@@ -128,7 +128,7 @@ class InstallationCheck:
                 self._events.record(
                     namespace, type="Normal", reason=v.INSTALLATION_RESTORED, message=text
                 )
-        self._told = dict(self._found)
+        self._notified = dict(self._found)
 
     async def _own_namespace(self) -> ObjectReference:
         found = json.loads(await self._client.get(f"/api/v1/namespaces/{self._namespace}"))

@@ -223,7 +223,7 @@ class MemoryReports:
     def __init__(self, ledger: LedgerReader, events: EventRecorder) -> None:
         self._ledger = ledger
         self._events = events
-        self._told: dict[str, str] = {}
+        self._notified: dict[str, str] = {}
         """By node of which something was told: the sentence."""
         ledger.card_memory.tell_all()
 
@@ -246,9 +246,9 @@ class MemoryReports:
                 name, memory.problems(name), pods, mixed=node.mixed
             )
         if not text:
-            self._told.pop(name, None)
-        elif facts is not None and self._told.get(name) != text:
-            self._told[name] = text
+            self._notified.pop(name, None)
+        elif facts is not None and self._notified.get(name) != text:
+            self._notified[name] = text
             _tell(self._events, _node(facts), v.CARD_MEMORY_UNREADABLE, text)
 
 
@@ -258,7 +258,7 @@ class NamespaceReports:
     def __init__(self, ledger: LedgerReader, events: EventRecorder) -> None:
         self._ledger = ledger
         self._events = events
-        self._told: dict[str, str] = {}
+        self._notified: dict[str, str] = {}
         """By namespace with such a label: the value that was reported."""
 
     def look(self) -> bool:
@@ -267,15 +267,15 @@ class NamespaceReports:
         """
         left = _AT_A_TIME
         found = self._ledger.unknown_modes
-        for name in self._told.keys() - found.keys():
-            del self._told[name]
+        for name in self._notified.keys() - found.keys():
+            del self._notified[name]
         for name, facts in found.items():
-            if self._told.get(name) == facts.unknown_mode:
+            if self._notified.get(name) == facts.unknown_mode:
                 continue
             if not left:
                 return False
             left -= 1
-            self._told[name] = facts.unknown_mode
+            self._notified[name] = facts.unknown_mode
             text = report_messages.namespace_mode_unknown(name, facts.unknown_mode)
             about = ObjectReference("Namespace", "v1", "", name, facts.uid)
             _tell(self._events, about, v.MODE_UNKNOWN, text)

@@ -33,7 +33,7 @@ RESERVING: Final = 0.5
 """Seconds that the first vote on a group waits for its reservation to be written."""
 
 
-Told = Callable[[PodGroupState, Verdict], None]
+Notify = Callable[[PodGroupState, Verdict], None]
 """Called where a group has to wait of which nothing can be reserved."""
 
 
@@ -88,7 +88,7 @@ class EnqueueVotes:
         notifier: ChangeNotifier,
         leader: LeaderVotes,
         synced: Callable[[], bool],
-        told: Told,
+        notify: Notify,
         jobs: JobRequests | None = None,
         *,
         unseen: float = UNSEEN,
@@ -103,7 +103,7 @@ class EnqueueVotes:
         self._notifier = notifier
         self._leader = leader
         self._synced = synced
-        self._told = told
+        self._notify = notify
         self._unseen = WaitBudget(notifier, unseen, clock)
         self._reserving = WaitBudget(notifier, reserving, clock)
         self._leads = False
@@ -149,7 +149,7 @@ class EnqueueVotes:
         if self._leads and not group.voted_on:
             self._ledger.decisions.note_vote(group.key, voted_on=True)
             self._notifier.notify()
-        if not (self._leads or passed_on) and _was_told(group.facts):
+        if not (self._leads or passed_on) and _was_notified(group.facts):
             return await self._leader.ask(ask)  # whose word that was, and who takes it back
         plain = vote_without_judgement(self._ledger, group)
         if plain is not None:
@@ -193,7 +193,7 @@ class EnqueueVotes:
         if not found.exact:
             self._reject(group, rejected=not verdict.fits)
             if not verdict.fits:
-                self._told(group, verdict)
+                self._notify(group, verdict)
             return Vote.PERMIT if verdict.fits else Vote.REJECT
         self._ledger.decisions.ask(ask.key, found.request)
         self._notifier.notify()
@@ -212,7 +212,7 @@ class EnqueueVotes:
         return Vote.REJECT if plain is None else plain
 
 
-def _was_told(facts: GroupFacts) -> bool:
+def _was_notified(facts: GroupFacts) -> bool:
     """Whether the group's condition says that it waits for quota."""
     return facts.quota_condition.stored.type == GroupCondition.UNSCHEDULABLE
 

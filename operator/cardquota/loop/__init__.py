@@ -1,9 +1,9 @@
 """The event loop that all work shares (I5).
 
 In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretch; `TimeSlice`,
-`in_slices` and `Turns`, by which long work gives way.
+`in_slices` and `WorkQueue`, by which long work gives way.
 """
 
 from .ended import ended
 from .loop_watch import BOUND, Longest, LoopWatch, TimedSelector
-from .time_slice import LEADER_SLICE, Later, Timer, TimeSlice, Turns, in_loop_later, in_slices
+from .time_slice import LEADER_SLICE, Later, Timer, TimeSlice, WorkQueue, in_loop_later, in_slices

@@ -69,7 +69,7 @@ async def in_slices(steps: Steps[T]) -> T:
 _NOBODY: Final = "the loop has ended before it was done"
 
 
-class Turns(Generic[T]):
+class WorkQueue(Generic[T]):
     """Does pieces of work in the order in which they came, for one slice at a time (I5).
 
     Each alone would give way to nobody: a server reads all requests that have come, and each is

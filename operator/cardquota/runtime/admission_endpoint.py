@@ -30,7 +30,7 @@ _LOOK_AGAIN: Final = 1.0
 """The same while something is missing, wrong or under way."""
 
 
-class ListensBeside(Protocol):
+class EnqueueListener(Protocol):
     """Another server under the same certificate, which follows a new one by itself."""
 
     async def start(self, tls: ssl.SSLContext) -> None:
@@ -82,9 +82,9 @@ class AdmissionEndpoint:
         server: HttpServer,
         opened: Callable[[], Coroutine[Any, Any, None]],
         *,
-        beside: ListensBeside | None = None,
+        enqueue: EnqueueListener | None = None,
     ) -> None:
-        """Serve until cancelled. `opened` runs once the server listens. `beside`: what else listens
+        """Serve until cancelled. `opened` runs once the server listens. `enqueue`: what listens too,
         under the same certificate.
 
         Errors: OSError if the address is in use; those of `opened`.
@@ -93,15 +93,15 @@ class AdmissionEndpoint:
         webhook = self._settings.webhook
         await server.start(webhook.host, webhook.port, tls)
         try:
-            if beside is not None:
-                await beside.start(tls)
+            if enqueue is not None:
+                await enqueue.start(tls)
             # Both at once: `opened` may wait long for the watches to sync.
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(opened())
                 tasks.create_task(self._reload(tls, served))
         finally:
-            if beside is not None:
-                await beside.stop()
+            if enqueue is not None:
+                await enqueue.stop()
             await server.stop(self._grace)
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:

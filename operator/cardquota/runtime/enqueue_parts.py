@@ -11,7 +11,7 @@ from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..extender.enqueue_server import EnqueueServer
-from ..extender.enqueue_votes import EnqueueVotes, Told
+from ..extender.enqueue_votes import EnqueueVotes, Notify
 from ..extender.job_requests import JobRequests
 from ..extender.leader_client import LeaderClient, LeaderVotes
 from ..metrics import Metrics
@@ -38,7 +38,7 @@ class EnqueueParts:
         elector: Elector,
         metrics: Metrics,
         synced: Callable[[], bool],
-        told: Told,
+        notify: Notify,
         bundle: Callable[[], bytes],
         read: Callable[[str], Awaitable[bytes]],
     ) -> None:
@@ -57,7 +57,7 @@ class EnqueueParts:
         )
         self._call = LeaderVotes(client)
         jobs = JobRequests(ledger, notifier, read)
-        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told, jobs)
+        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, notify, jobs)
         secret = self._settings.path_secret
         answers = EnqueueServer(self.votes, metrics, secret=secret)
         self._server, self._plain = answers.http(), answers.http()

@@ -287,7 +287,7 @@ class Operator:
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
         http = self._admission.http_for(self._endpoint.knows)
-        await self._endpoint.run(http, self._opened, beside=self._enqueue)
+        await self._endpoint.run(http, self._opened, enqueue=self._enqueue)
 
     async def _serve_extender(self) -> None:
         """The extender's endpoint. It answers only from a cluster that was read."""

@@ -21,10 +21,10 @@ from .answered import (
 from .fitting import asleep, fitting, may_stay
 from .memory_agreement import memory_disagreements
 from .recount import Recount
-from .stored import Place
+from .stored import QueuePosition
 from .volcano_judge import refused_for_quota, stuck
 
-Totals = dict[Place, tuple[int, int, int]]
+Totals = dict[QueuePosition, tuple[int, int, int]]
 """Allocated, inqueue and elastic, where one is not zero."""
 
 _ROW = re.compile(
@@ -77,7 +77,7 @@ async def disagreements(scene: Scene) -> list[str]:
 
 def totals(recount: Recount) -> Totals:
     """By the recount."""
-    bound: Counter[Place] = Counter()
+    bound: Counter[QueuePosition] = Counter()
     for pod in recount.pods.values():
         if pod.node:
             bound.update(pod.charge)
@@ -96,7 +96,7 @@ def totals(recount: Recount) -> Totals:
 
 def of_metrics(page: str) -> Totals:
     """By a replica."""
-    rows: dict[Place, dict[str, int]] = {}
+    rows: dict[QueuePosition, dict[str, int]] = {}
     for total, card, queue, value in _ROW.findall(page):
         rows.setdefault((queue, card), {})[total] = int(float(value))
     return _totals(rows)
@@ -117,7 +117,7 @@ def of_status(queues: Any) -> Totals:
     return _totals(rows)
 
 
-def _totals(rows: Mapping[Place, Mapping[str, Any]]) -> Totals:
+def _totals(rows: Mapping[QueuePosition, Mapping[str, Any]]) -> Totals:
     every = {
         place: (
             int(row.get("allocated", 0)),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from .recount import Recount
-from .stored import Object, Place, StoredPod
+from .stored import Object, QueuePosition, StoredPod
 
 _STATUS = "volcano.sh/card.status"
 _GATED = re.compile(r'^cardquota_gated_pods\{queue="([^"]+)"\} (\S+)$', re.MULTILINE)
@@ -90,7 +90,7 @@ def answer_wrong(queue: str, answer: Object, recount: Recount) -> list[str]:
     return found
 
 
-def refusal_wrong(place: Place, text: str, recount: Recount, *, without: str = "") -> str:
+def refusal_wrong(place: QueuePosition, text: str, recount: Recount, *, without: str = "") -> str:
     """What a refusal, or an event, says of who holds a card, which ends it. Empty: it is right, or
     does not say how much that is. `without`: the group whose reservation is its own.
     """

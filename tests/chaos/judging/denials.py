@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from .leeway import Trouble
 from .recount import Recount
-from .stored import Place
+from .stored import QueuePosition
 
 MARGIN = 5.0
 _FOR_QUOTA = "insufficient"
@@ -24,7 +24,7 @@ _FOR_QUOTA = "insufficient"
 class Denial:
     """A refused create: what it asked for, when, and when the answer came (monotonic)."""
 
-    place: Place
+    place: QueuePosition
     """The card as the pod names it: perhaps more than one."""
     amount: int
     sent: float
@@ -37,16 +37,16 @@ class Rooms:
 
     def __init__(self, recount: Recount) -> None:
         self._recount = recount
-        self._at: defaultdict[Place, list[float]] = defaultdict(list)
-        self._room: defaultdict[Place, list[int]] = defaultdict(list)
+        self._at: defaultdict[QueuePosition, list[float]] = defaultdict(list)
+        self._room: defaultdict[QueuePosition, list[int]] = defaultdict(list)
 
-    def after(self, at: float, places: set[Place]) -> None:
+    def after(self, at: float, places: set[QueuePosition]) -> None:
         """Something changed there at this time."""
         for place in places:
             self._at[place].append(at)
             self._room[place].append(self._recount.room(place) - self._recount.gated_deny(place))
 
-    def least(self, place: Place, begin: float, end: float) -> int:
+    def least(self, place: QueuePosition, begin: float, end: float) -> int:
         """The least room at any moment of a span."""
         first = max(0, bisect_right(self._at[place], begin) - 1)
         last = bisect_right(self._at[place], end)

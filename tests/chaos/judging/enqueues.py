@@ -8,7 +8,7 @@ from itertools import chain, combinations
 
 from .leeway import Lately
 from .recount import Recount
-from .stored import Asks, Group, Place
+from .stored import Asks, Group, QueuePosition
 
 
 class Enqueues:
@@ -18,9 +18,9 @@ class Enqueues:
         self._recount = recount
         self._asked = Lately[str, tuple[str, tuple[tuple[tuple[str, ...], int], ...]]]()
         """By group: its queue, and what it said."""
-        self._elastic = Lately[tuple[str, Place], int]()
+        self._elastic = Lately[tuple[str, QueuePosition], int]()
         """By group and place."""
-        self._holders: defaultdict[Place, set[str]] = defaultdict(set)
+        self._holders: defaultdict[QueuePosition, set[str]] = defaultdict(set)
         """Groups of which anything was ever elastic there."""
 
     def note(self, key: str, at: float) -> None:
@@ -60,7 +60,7 @@ class Enqueues:
                 break
         return found
 
-    def elastic(self, place: Place, since: float) -> int:
+    def elastic(self, place: QueuePosition, since: float) -> int:
         """The most that was elastic there lately."""
         holders = self._holders.get(place, ())
         return sum(max(self._elastic.values((key, place), since), default=0) for key in holders)

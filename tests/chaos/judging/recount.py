@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, combinations
 
-from .stored import Asks, Group, Object, Place, StoredPod, read_group, read_pod
+from .stored import Asks, Group, Object, QueuePosition, StoredPod, read_group, read_pod
 
 QUOTA = "volcano.sh/card.quota"
 POLICY = "volcano.sh/card.policy"
@@ -36,12 +36,12 @@ class Recount:
         self.policy: dict[str, str] = {}
         self.lent: dict[str, int] = {}
         """What rolling updates may borrow of each card, by queue."""
-        self.held: defaultdict[Place, int] = defaultdict(int)
+        self.held: defaultdict[QueuePosition, int] = defaultdict(int)
         """Let through or bound, and not finished."""
         self._reserving: dict[str, Group] = {}
         """Groups with a reservation, by key."""
 
-    def apply(self, kind: str, key: str, thing: Object | None) -> set[Place]:
+    def apply(self, kind: str, key: str, thing: Object | None) -> set[QueuePosition]:
         """One change; the queues and cards it may have changed something for."""
         if kind == "pod":
             return self._pod(key, thing)
@@ -77,14 +77,14 @@ class Recount:
         """The card of a node; empty if it has none."""
         return self._card_of_node.get(node, "")
 
-    def reserved(self, place: Place, *, enqueued: bool = False) -> int:
+    def reserved(self, place: QueuePosition, *, enqueued: bool = False) -> int:
         """What groups hold of a card beyond what their members hold. `enqueued`: of those alone
         that are, and wait for their pods.
         """
         groups = (g for g in self._reserving.values() if g.enqueued or not enqueued)
         return sum(self.outstanding(group).get(place, 0) for group in groups)
 
-    def outstanding(self, group: Group) -> dict[Place, int]:
+    def outstanding(self, group: Group) -> dict[QueuePosition, int]:
         """What a group reserves beyond what its members hold."""
         left = {p: n - self.held_by(group.key, p) for p, n in group.reserved.items()}
         return {place: rest for place, rest in left.items() if rest > 0}
@@ -120,7 +120,7 @@ class Recount:
                 found[cards] = single[next(iter(cards))]
         return found
 
-    def room(self, place: Place) -> int:
+    def room(self, place: QueuePosition) -> int:
         """How much more of a card a queue may hold."""
         return room_of(place[1], self.free(place[0]))
 
@@ -132,20 +132,20 @@ class Recount:
                 found[card] += amount if where == queue else 0
         return {card: amount for card, amount in found.items() if amount}
 
-    def elastic_of(self, group: str) -> dict[Place, int]:
+    def elastic_of(self, group: str) -> dict[QueuePosition, int]:
         """What a group holds beyond its minimum, by its key: who was bound first is the minimum."""
         found = self.groups.get(group)
         members = self.members.get(group, {})
         if found is None or len(members) <= found.minimum:
             return {}
         bound = sorted((p for p in members.values() if p.node and p.charge), key=_bound_as)
-        total: defaultdict[Place, int] = defaultdict(int)
+        total: defaultdict[QueuePosition, int] = defaultdict(int)
         for pod in bound[found.minimum :]:
             for place, amount in pod.charge.items():
                 total[place] += amount
         return dict(total)
 
-    def gated_deny(self, place: Place) -> int:
+    def gated_deny(self, place: QueuePosition) -> int:
         """What waits in a queue whose pods are refused rather than made to wait."""
         if self.policy.get(place[0]) != "Deny":
             return 0
@@ -171,7 +171,7 @@ class Recount:
         """Pods at the gate."""
         return [p for p in self.pods.values() if p.waits and self.queue_of(p) == queue]
 
-    def held_by(self, group: str, place: Place) -> int:
+    def held_by(self, group: str, place: QueuePosition) -> int:
         """What the members of a group hold in a queue, by the group's key."""
         return sum(pod.charge.get(place, 0) for pod in self.members[group].values())
 
@@ -185,8 +185,8 @@ class Recount:
         members = self.members[group].values()
         return sum(1 for pod in members if not pod.gated and (pod.succeeded or not pod.finished))
 
-    def _pod(self, key: str, thing: Object | None) -> set[Place]:
-        touched: set[Place] = set()
+    def _pod(self, key: str, thing: Object | None) -> set[QueuePosition]:
+        touched: set[QueuePosition] = set()
         before = self.pods.pop(key, None)
         if before is not None:
             self.members[before.group].pop(key, None)
@@ -199,12 +199,12 @@ class Recount:
             touched |= self._count(pod, 1)
         return touched
 
-    def _count(self, pod: StoredPod, sign: int) -> set[Place]:
+    def _count(self, pod: StoredPod, sign: int) -> set[QueuePosition]:
         for place, amount in pod.charge.items():
             self.held[place] += sign * amount
         return set(pod.charge) | {(self.queue_of(pod), card) for card in pod.cards}
 
-    def _charge(self, pod: StoredPod) -> dict[Place, int]:
+    def _charge(self, pod: StoredPod) -> dict[QueuePosition, int]:
         """What is written on it, but never less than what it really uses."""
         if pod.gated or pod.finished:
             return {}
@@ -214,7 +214,7 @@ class Recount:
         charge[queue, real] = max(charge.get((queue, real), 0), pod.amount)
         return charge
 
-    def _group(self, key: str, thing: Object | None) -> set[Place]:
+    def _group(self, key: str, thing: Object | None) -> set[QueuePosition]:
         whole = f"{self.namespace}/{key}"
         touched = self._touched_by(whole)
         before = self.groups.pop(whole, None)
@@ -227,7 +227,7 @@ class Recount:
                 self._reserving[whole] = group
         return touched | self._touched_by(whole)
 
-    def _touched_by(self, group: str) -> set[Place]:
+    def _touched_by(self, group: str) -> set[QueuePosition]:
         """What it has reserved and asks for, what of it is elastic, and where its members wait."""
         found = self.groups.get(group)
         waiting = [pod for pod in self.members[group].values() if pod.waits]

@@ -22,7 +22,7 @@ _TO_BE_ENQUEUED = ("", "Pending")
 OR = "|"
 
 Object = Mapping[str, Any]
-Place = tuple[str, str]
+QueuePosition = tuple[str, str]
 """A queue and a card."""
 Asks = dict[tuple[str, ...], int]
 """Cards, each of which may be any of some, and how many."""
@@ -53,7 +53,7 @@ class StoredPod:
     """The ReplicaSet that made it."""
     bound_as: tuple[str, str, str] = ("", "", "")
     """Its place among the members of its group, in the order in which they were bound."""
-    charge: dict[Place, int] = field(default_factory=dict)
+    charge: dict[QueuePosition, int] = field(default_factory=dict)
     """What it holds: nothing while gated or finished."""
 
     @property
@@ -76,7 +76,7 @@ class Group:
     completed: bool
     reserved_in: str
     """The queue of its reservation; empty: it has none."""
-    reserved: dict[Place, int]
+    reserved: dict[QueuePosition, int]
     """Its reservation."""
     enqueued: bool
     """Whether that was written for what it says, and not for members that start."""

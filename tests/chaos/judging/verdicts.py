@@ -8,7 +8,7 @@ from .enqueues import Enqueues
 from .leeway import Calm, Lately, Leeway, Trouble
 from .recount import Recount
 from .starts import Starts
-from .stored import Group, Place, StoredPod
+from .stored import Group, QueuePosition, StoredPod
 from .volcano_judge import VOTED, VolcanoEnqueues
 
 RESERVATION_TIMEOUT = 300.0
@@ -37,7 +37,7 @@ class _Standing:
     started: int
     reserved_in: str
     """Empty too while it is enqueued: that is replaced before a gate of it opens (T2)."""
-    reserved: frozenset[tuple[Place, int]]
+    reserved: frozenset[tuple[QueuePosition, int]]
 
     @property
     def one_by_one(self) -> bool:
@@ -64,8 +64,8 @@ class Judge:
         self._recount = recount
         self._leeway = Leeway(troubles)
         self._since = 0.0
-        self._quotas = Lately[Place, int]()
-        self._amounts = Lately[tuple[str, Place], int]()
+        self._quotas = Lately[QueuePosition, int]()
+        self._amounts = Lately[tuple[str, QueuePosition], int]()
         """What was held, and held or reserved."""
         """By queue and several of its cards: what is reserved of them and cannot be given out."""
         self._queues = Lately[str, str]()
@@ -77,7 +77,7 @@ class Judge:
         self._starts = Starts(recount, calm or Calm(), reservation_timeout)
         self._enqueues = Enqueues(recount)
         self._of_volcano = VolcanoEnqueues(recount) if recount.volcano else None
-        self._could_hold = Lately[tuple[str, Place], int]()
+        self._could_hold = Lately[tuple[str, QueuePosition], int]()
         """What the members of a group hold somewhere, or wait for."""
         self.violations: list[Violation] = []
 
@@ -90,7 +90,7 @@ class Judge:
         self,
         change: Change,
         before: StoredPod | None,
-        touched: set[Place],
+        touched: set[QueuePosition],
         group: Group | None = None,
     ) -> None:
         """Judge the recount as it stands after this change.
@@ -122,7 +122,7 @@ class Judge:
                 self._reservation(change, group, self._recount.groups.get(key))
                 self._by_volcano(change, group, self._recount.groups.get(key))
 
-    def _over_quota(self, change: Change, place: Place) -> None:
+    def _over_quota(self, change: Change, place: QueuePosition) -> None:
         """I1; and with what is reserved for gangs, which never takes what is not there (E2).
 
         A quota that is lowered evicts nothing; but then nothing more may come (Q7). What is
@@ -189,7 +189,7 @@ class Judge:
             found = " or ".join(dict.fromkeys(queues))
             self._say(change, f"{pod.key} is charged to {pod.charged_queue}, not {found}")
 
-    def _beyond(self, change: Change, pod: StoredPod, place: Place) -> None:
+    def _beyond(self, change: Change, pod: StoredPod, place: QueuePosition) -> None:
         """R6: what is lent is for rolling updates alone."""
         held, quotas = self._recount.held[place], self._quotas.values(place, self._since)
         if not self._recount.lent.get(place[0]) or held <= max(quotas):

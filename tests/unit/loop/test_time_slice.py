@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from cardquota.loop import TimeSlice, Turns, in_slices, time_slice
+from cardquota.loop import TimeSlice, WorkQueue, in_slices, time_slice
 from cardquota.loop import time_slice as module
 from cardquota.quota import Steps, to_its_end
 
@@ -55,7 +55,7 @@ def each_slice_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_they_are_done_in_the_order_in_which_they_came() -> None:
-    turns, done = Turns[None](), list[int]()
+    turns, done = WorkQueue[None](), list[int]()
     await asyncio.gather(*(turns.do(partial(done.append, n)) for n in range(5)))
     assert done == list(range(5))
     # And so are those that come in the moment in which the last one is done.
@@ -65,7 +65,7 @@ async def test_they_are_done_in_the_order_in_which_they_came() -> None:
 
 
 async def test_each_has_its_own_result_or_error() -> None:
-    turns = Turns[int]()
+    turns = WorkQueue[int]()
 
     def fails() -> int:
         raise ValueError("no")
@@ -78,7 +78,7 @@ async def test_each_has_its_own_result_or_error() -> None:
 
 @pytest.mark.usefixtures("each_slice_is_over")
 async def test_others_are_at_work_in_between() -> None:
-    turns, done = Turns[None](), list[int]()
+    turns, done = WorkQueue[None](), list[int]()
     tasks = [asyncio.create_task(turns.do(partial(done.append, n))) for n in range(10)]
     seen = []
     while len(done) < 10:
@@ -90,7 +90,7 @@ async def test_others_are_at_work_in_between() -> None:
 
 @pytest.mark.usefixtures("each_slice_is_over")
 async def test_who_is_cancelled_before_his_turn_has_none() -> None:
-    turns, done = Turns[None](), list[int]()
+    turns, done = WorkQueue[None](), list[int]()
     tasks = [asyncio.create_task(turns.do(partial(done.append, n))) for n in range(3)]
     await asyncio.sleep(0)
     tasks[2].cancel()
@@ -101,7 +101,7 @@ async def test_who_is_cancelled_before_his_turn_has_none() -> None:
 @pytest.mark.usefixtures("each_slice_is_over")
 async def test_nobody_waits_for_ever_when_all_tasks_are_cancelled() -> None:
     """As at the end of a loop."""
-    turns = Turns[None]()
+    turns = WorkQueue[None]()
     tasks = [asyncio.create_task(turns.do(lambda: None)) for _ in range(3)]
     await asyncio.sleep(0)
     for task in asyncio.all_tasks() - {asyncio.current_task(), *tasks}:

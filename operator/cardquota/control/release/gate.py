@@ -339,7 +339,7 @@ class GateAttempts:
         if opened is Opened.YES:
             self.retries.worked(facts.uid)
             self._metrics.release_seconds.observe(max(0.0, self._clock() - since))
-            if self._was_told(facts.uid):
+            if self._was_notified(facts.uid):
                 text = self._released(facts, stamp)
                 about = pod_reference(facts)
                 self.events.record(about, type="Normal", reason=v.RELEASED, message=text)
@@ -370,12 +370,12 @@ class GateAttempts:
         self._due[uid] = None
         self._wake()
 
-    def _was_told(self, uid: str) -> bool:
+    def _was_notified(self, uid: str) -> bool:
         """Whether an event said that the pod waits, or that its gate was not opened; or may have
         said so, before this term.
         """
         record = self._ledger.pods.get(uid)
-        if record is not None and (record.told or record.facts.created < self._began):
+        if record is not None and (record.notified or record.facts.created < self._began):
             return True
         return self.events.last_reason(uid) is not None
 
@@ -400,7 +400,7 @@ class GateAttempts:
     def _tell(self, facts: PodFacts, text: str, topic: str = "") -> None:
         record = self._ledger.pods.get(facts.uid)
         if record is not None:
-            record.told = None  # if it waits again, that is news
+            record.notified = None  # if it waits again, that is news
         # It is tried again at least once a minute, and told of each time: so none is missing long.
         self.events.record(
             pod_reference(facts),

@@ -313,7 +313,7 @@ class QuotaConditions:
         self.conditions: Final = conditions
         self._written: dict[str, int] = {}
         """By key: the version of our last write, until it is seen."""
-        self._told: set[str] = set()
+        self._notified: set[str] = set()
         """Groups that this term has told why they wait, by key."""
 
     async def update(self, key: str) -> bool:
@@ -322,7 +322,7 @@ class QuotaConditions:
         if group is None or group.facts is None:
             self.conditions.drop(key)
             self._written.pop(key, None)
-            self._told.discard(key)
+            self._notified.discard(key)
             return True
         facts = group.facts
         if facts.revision < self._written.get(key, 0):
@@ -332,10 +332,10 @@ class QuotaConditions:
         phase = phase_of(group, reserved=reserved)
         wanted = self.conditions.wanted(group, phase, reserved=reserved)
         if wanted is not None and wanted.type:
-            self._told.add(key)
+            self._notified.add(key)
         if wanted is None or not self._is_stale(facts, wanted) or not facts.phase:
             return True
-        to_be_asked = key not in self._told and _is_to_be_asked_about(group, facts)
+        to_be_asked = key not in self._notified and _is_to_be_asked_about(group, facts)
         if not wanted.type and (group.enqueued or to_be_asked):
             # It has its reservation, and that it was released is said once its pods are. Or its
             # reason is an earlier leader's, and Volcano asks about it in its next session.

@@ -37,7 +37,7 @@ class _Running:
     timer: Timer | None
     """None while the gang is being started: its time has not begun."""
     over: bool = False
-    told: bool = False
+    notified: bool = False
     written: bool = False
     """Whether it is known to be stored."""
 
@@ -139,7 +139,7 @@ class ReservationTimeouts:
         self.look(key, group)
         running = self._running.get(key)
         if running is not None:
-            running.over = running.told = True
+            running.over = running.notified = True
 
     def stop(self) -> None:
         """The term is over: nothing expires any more."""
@@ -170,8 +170,8 @@ class ReservationTimeouts:
 
     def _expire(self, key: str) -> None:
         running = self._running.get(key)
-        if running is not None and self.over(key) and not running.told:
-            running.told = True
+        if running is not None and self.over(key) and not running.notified:
+            running.notified = True
             self._expired(key)
 
 

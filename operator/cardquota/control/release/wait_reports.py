@@ -140,7 +140,7 @@ class WaitReports:
         for account in self._ledger.accounts():
             if account.pending.classes or account.pending.groups:
                 for uid in account.pending.uids():
-                    self._ledger.pods[uid].told = None
+                    self._ledger.pods[uid].notified = None
                 account.pending.tell_all_again()
                 self._queues[account.name] = None
 
@@ -214,13 +214,13 @@ class WaitReports:
         """`again`: also if the pod was told this."""
         if verdict.reason is None:
             return
-        told = verdict.reason, intern(_topic(verdict, record))
-        if record.told == told and not again:
+        notified = verdict.reason, intern(_topic(verdict, record))
+        if record.notified == notified and not again:
             return
-        record.told = told
+        record.notified = notified
         said = with_group_meant(self._ledger, record.facts, verdict)
         text = with_holders(self._ledger, record.facts, said, most=MESSAGE_BYTES).text
-        self._write(pod_reference(record.facts), *told, text)
+        self._write(pod_reference(record.facts), *notified, text)
 
     def _write(self, about: ObjectReference, reason: str, topic: str, text: str) -> None:
         self._spare -= 1
@@ -308,8 +308,8 @@ def _head(account: Account) -> Candidate | None:
     """Who is first in the order of release among those who were told a reason."""
     waiting = [one.candidate for one in account.pending.classes.values() if one.candidate]
     waiting.extend(account.pending.groups.values())
-    told = (one for one in waiting if one.classes[0].reason is not None)
-    return min(told, key=lambda one: one.indexed_key, default=None)
+    notified = (one for one in waiting if one.classes[0].reason is not None)
+    return min(notified, key=lambda one: one.indexed_key, default=None)
 
 
 def _topic(verdict: Verdict, record: PodRecord) -> str:

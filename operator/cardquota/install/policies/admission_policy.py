@@ -18,16 +18,16 @@ _API: Final = "admissionregistration.k8s.io/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RequestRule:
     """Which requests a policy covers, before any expression."""
 
     resource: str
     operations: tuple[str, ...]
     group: str = ""
     version: str = "v1"
-    beside: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
     """More resources of the group, such as subresources that can write the same fields."""
-    elsewhere: "tuple[Rule, ...]" = ()
+    elsewhere: "tuple[RequestRule, ...]" = ()
     """More resources, of other groups. Their operations are those of this one."""
 
 
@@ -66,7 +66,7 @@ class AdmissionPolicy:
     """A rule that the API server enforces by itself."""
 
     what: str
-    rule: Rule
+    rule: RequestRule
     conditions: dict[str, str]
     """CEL by name. The rest is evaluated only if all hold. They see no namespace or variables."""
     checks: tuple[Check, ...]
@@ -134,7 +134,7 @@ class AdmissionPolicy:
 
 
 def joined(
-    what: str, rule: Rule, clauses: Sequence[Clause], *, updates: str = ""
+    what: str, rule: RequestRule, clauses: Sequence[Clause], *, updates: str = ""
 ) -> AdmissionPolicy:
     """One policy for all clauses, whose conditions hold if any clause is violated.
 
@@ -202,12 +202,12 @@ def _document(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": _API, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def _constraints(rule: Rule) -> dict[str, Any]:
+def _constraints(rule: RequestRule) -> dict[str, Any]:
     rules = [
         {
             "apiGroups": [one.group],
             "apiVersions": [one.version],
-            "resources": [one.resource, *one.beside],
+            "resources": [one.resource, *one.more],
             "operations": list(rule.operations),
         }
         for one in (rule, *rule.elsewhere)
@@ -260,7 +260,7 @@ class Mutation:
                 "failurePolicy": "Fail" if self.fail else "Ignore",
                 # Again if the pod is changed after us: by then it may have a queue.
                 "reinvocationPolicy": "IfNeeded",
-                "matchConstraints": _constraints(Rule("pods", ("CREATE",))),
+                "matchConstraints": _constraints(RequestRule("pods", ("CREATE",))),
                 "matchConditions": _named(self.conditions),
                 "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": self.patch}}],
             },

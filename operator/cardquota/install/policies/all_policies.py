@@ -5,7 +5,7 @@ from dataclasses import replace
 from ...quota.vocabulary import MANAGED
 from ...settings import InstallationMode, Settings
 from ..cel import any_of, same, user_is
-from .admission_policy import AdmissionPolicy, Clause, Rule, joined
+from .admission_policy import AdmissionPolicy, Clause, RequestRule, joined
 from .binding_policies import binding_term, bindings
 from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import (
@@ -58,7 +58,7 @@ def pods(settings: Settings) -> AdmissionPolicy:
     if settings.mode is InstallationMode.ENFORCE:
         clauses.append(born_gated(settings))
     gates = "object.spec.?schedulingGates != oldObject.spec.?schedulingGates"
-    return joined("pods", Rule("pods", ()), clauses, updates=any_of(_noted(settings), gates))
+    return joined("pods", RequestRule("pods", ()), clauses, updates=any_of(_noted(settings), gates))
 
 
 def status_of_pods(settings: Settings) -> AdmissionPolicy:
@@ -69,7 +69,9 @@ def status_of_pods(settings: Settings) -> AdmissionPolicy:
     pods with our label are looked at: on any other no annotation of ours counts.
     """
     clauses = _kept_on_pods(settings)
-    policy = joined("pods-status", Rule("pods/status", ()), clauses, updates=_noted(settings))
+    policy = joined(
+        "pods-status", RequestRule("pods/status", ()), clauses, updates=_noted(settings)
+    )
     return replace(policy, labelled=MANAGED)
 
 

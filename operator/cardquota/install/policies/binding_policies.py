@@ -33,10 +33,10 @@ from ..cel import (
     user_is,
 )
 from ..matching import in_watched
-from .admission_policy import AdmissionPolicy, Check, Rule
+from .admission_policy import AdmissionPolicy, Check, RequestRule
 from .key_policies import by_volcano, volcanos_setting, written_by_us
 
-BINDINGS: Final = Rule("pods/binding", ("CREATE",), beside=("bindings",))
+BINDINGS: Final = RequestRule("pods/binding", ("CREATE",), more=("bindings",))
 BOUND_WITH: Final = (TERM, ALLOCATED, *PLACEMENT, *CARD_GIVEN)
 """All that the operator's own Binding may carry."""
 TOPOLOGY: Final = "topology.kubernetes.io/"

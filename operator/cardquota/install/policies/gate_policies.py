@@ -53,7 +53,7 @@ from ..matching import (
     ours,
     watched,
 )
-from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Mutation, Rule
+from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Mutation, RequestRule
 
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
@@ -158,7 +158,7 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
     )
     return AdmissionPolicy(
         "gate-term",
-        Rule("pods", ("UPDATE",)),
+        RequestRule("pods", ("UPDATE",)),
         # One condition, since the API server evaluates all that there are. It contains the check,
         # so that a valid patch costs no more than this: see `joined`.
         conditions={

@@ -29,7 +29,7 @@ from ...quota.vocabulary import (
 from ...settings import Settings
 from ..cel import all_of, literal, same, same_but, user_is
 from ..matching import own
-from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
+from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, RequestRule, joined
 from .key_policies import written_by_us
 
 _LEASE: Final = "lease"
@@ -53,11 +53,11 @@ def lease(settings: Settings) -> AdmissionPolicy:
     )
     return AdmissionPolicy(
         _LEASE,
-        Rule(
+        RequestRule(
             "leases",
             ("CREATE", "UPDATE", "DELETE"),
             "coordination.k8s.io",
-            elsewhere=(Rule(TERMS, (), REVIEW_GROUP, REVIEW_VERSION),),
+            elsewhere=(RequestRule(TERMS, (), REVIEW_GROUP, REVIEW_VERSION),),
         ),
         conditions={
             "ours": "(request.operation == 'DELETE' ? oldObject : object)"
@@ -98,7 +98,7 @@ def groups_account(settings: Settings) -> Clause:
 def queues_account(settings: Settings) -> AdmissionPolicy:
     """Of a queue the operator changes only the numbers that it publishes."""
     clause = _nothing_but("queue", settings, (), (STATUS,))
-    return joined("queues", Rule("queues", (), API_GROUP, VERSION), [clause])
+    return joined("queues", RequestRule("queues", (), API_GROUP, VERSION), [clause])
 
 
 def _nothing_but(
@@ -179,12 +179,12 @@ def workloads_account(settings: Settings) -> AdmissionPolicy:
             ),
         ),
     )
-    batch = Rule("jobs/status", (), "batch")
-    rule = Rule(
+    batch = RequestRule("jobs/status", (), "batch")
+    rule = RequestRule(
         "replicasets/status",
         (),
         "apps",
-        beside=("statefulsets/status", "daemonsets/status"),
+        more=("statefulsets/status", "daemonsets/status"),
         elsewhere=(batch,),
     )
     return joined("workloads-status", rule, [clause])

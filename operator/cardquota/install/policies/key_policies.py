@@ -42,9 +42,9 @@ from ..cel import (
     user_is,
 )
 from ..matching import NODES, in_watched
-from .admission_policy import AdmissionPolicy, Check, Clause, Rule
+from .admission_policy import AdmissionPolicy, Check, Clause, RequestRule
 
-GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
+GROUPS: Final = RequestRule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
 
 
 def by_volcano(settings: Settings) -> str:

@@ -26,7 +26,7 @@ from ...quota.vocabulary import (
 from ...settings import Settings
 from ..cel import literal, literals, user_is
 from ..matching import labelled
-from .admission_policy import AdmissionPolicy, Check, Rule
+from .admission_policy import AdmissionPolicy, Check, RequestRule
 
 _LABEL: Final = f"object.metadata.?labels[?{literal(NAMESPACE_MODE)}]"
 _WRITE: Final = f"write {', '.join(NAMESPACE_MODES[:-1])} or {NAMESPACE_MODES[-1]}"
@@ -41,7 +41,7 @@ def namespace_mode(settings: Settings) -> AdmissionPolicy:
     advice = f"which is unknown; {_WRITE}, or leave it out"
     return AdmissionPolicy(
         "namespaces",
-        Rule("namespaces", ("CREATE", "UPDATE"), beside=_BESIDE),
+        RequestRule("namespaces", ("CREATE", "UPDATE"), more=_BESIDE),
         conditions={
             "label-written": f"{_LABEL}.orValue('') != ''\n"
             f"&& (request.operation == 'CREATE' || {_LABEL} != {old})",
@@ -69,7 +69,7 @@ def resource_claims(settings: Settings) -> AdmissionPolicy:
     listed = settings.device_classes_without_cards
     return AdmissionPolicy(
         "resource-claims",
-        Rule("resourceclaims", ("CREATE",), "resource.k8s.io", "*"),
+        RequestRule("resourceclaims", ("CREATE",), "resource.k8s.io", "*"),
         conditions={"not-for-a-resource": f"!({user_is(_SCHEDULER)})"},
         checks=(
             Check(
@@ -93,12 +93,12 @@ def questions() -> AdmissionPolicy:
     plain = answer_messages.send_as_dry_run(f"{QUEUE_REVIEWS} and {WORKLOAD_REVIEWS}")
     return AdmissionPolicy(
         "questions",
-        Rule(
+        RequestRule(
             QUEUE_REVIEWS,
             ("CREATE", "UPDATE"),
             REVIEW_GROUP,
             REVIEW_VERSION,
-            beside=(WORKLOAD_REVIEWS,),
+            more=(WORKLOAD_REVIEWS,),
         ),
         conditions={"to-be-stored": f"!{_DRY}"},
         checks=(Check(_DRY, plain),),

@@ -17,7 +17,7 @@ _GATED_DENY: Final = ChargeState.GATED_DENY
 _GATED_GATE: Final = ChargeState.GATED_GATE
 
 
-Part = Literal["reserved", "elastic", "offline", "leaving"]
+AccountPart = Literal["reserved", "elastic", "offline", "leaving"]
 """The counters of a row that are no charge state."""
 
 
@@ -264,7 +264,7 @@ class Account(AccountReader):
         row.by_charge_state[charge_state] += amount
         self._drop_if_empty(dimension, row)
 
-    def add_part(self, dimension: str, part: Part, amount: int) -> None:
+    def add_part(self, dimension: str, part: AccountPart, amount: int) -> None:
         """Add to one of the other counters."""
         row = self._writable(dimension)
         setattr(row, part, getattr(row, part) + amount)

@@ -19,7 +19,7 @@ from .vendor import (
     SLICED_TYPE,
     TIME_SLICING,
     WHOLE_PARTITION,
-    Shown,
+    ProductLabels,
     Vendor,
     plain_vendor,
     plain_way,
@@ -55,7 +55,7 @@ class _Product:
     """A product that a node shows: the vendor, the labels, and the resource name of whole cards."""
 
     vendor: Vendor
-    way: Shown
+    way: ProductLabels
     resource: str
 
 
@@ -279,7 +279,7 @@ def _check_shares(
             )
 
 
-def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:
+def _memory(way: ProductLabels, labels: Mapping[str, str]) -> int | None:
     """MiB of one card. None if the maker's labeller did not write it."""
     text = labels.get(way.memory) if way.memory else None
     if text is None:

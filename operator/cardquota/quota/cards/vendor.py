@@ -43,7 +43,7 @@ _NO_CARDS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ProductLabels:
     """One way in which nodes show a product."""
 
     product: str
@@ -53,9 +53,9 @@ class Shown:
     unit: MemoryUnit = MemoryUnit.MIB
 
 
-def plain_way(resource: str) -> Shown:
+def plain_way(resource: str) -> ProductLabels:
     """The labels of the plain rule for the cards behind a resource name (D1)."""
-    return Shown(f"{resource}{PRODUCT}", f"{resource}.memory")
+    return ProductLabels(f"{resource}{PRODUCT}", f"{resource}.memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Vendor:
     kinds: str = ""
     """Further resource names of whole cards: `<prefix>/`, this, and letters, digits, `-` and `_`.
     Only for those who know that no such name counts memory or shares."""
-    own: tuple[Shown, ...] = ()
+    own: tuple[ProductLabels, ...] = ()
     """How the maker's own software shows its cards, if not by the plain rule; best first."""
     own_first: bool = False
     """Whether `own` comes before a label by the plain rule."""
@@ -88,7 +88,7 @@ class Vendor:
         """The usual resource name of whole cards (D2)."""
         return f"{self.prefix}/{self.type}"
 
-    def ways(self, resource: str) -> tuple[Shown, ...]:
+    def ways(self, resource: str) -> tuple[ProductLabels, ...]:
         """How nodes may show the product of whole cards of a resource name, best first."""
         plain = (plain_way(resource),)
         return self.own + plain if self.own_first else plain + self.own
@@ -120,7 +120,7 @@ class Vendor:
             or self.mig_profile(resource) is not None
         )
 
-    def card(self, name: str, resource: str, way: Shown | None = None) -> Card:
+    def card(self, name: str, resource: str, way: ProductLabels | None = None) -> Card:
         """A card, with the node labels that follow from its name. `way`: how nodes show its
         product; None: no node has shown it, and the first way counts.
 
@@ -174,7 +174,7 @@ def plain_vendor(label: str) -> Vendor | None:
 
 
 SHARED_MEMORY: Final = Vendor(
-    "shared memory", "aliyun.com", "gpu-mem", own=(Shown(GPU_PRODUCT),), own_first=True
+    "shared memory", "aliyun.com", "gpu-mem", own=(ProductLabels(GPU_PRODUCT),), own_first=True
 )
 """The memory of cards that pods share (B10). It is no row of the vendor table: pods that ask for it
 are managed only while some quota limits it."""

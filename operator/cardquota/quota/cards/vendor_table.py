@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from .card import MemoryUnit
-from .vendor import SLICED_TYPE, Shown, Vendor
+from .vendor import SLICED_TYPE, ProductLabels, Vendor
 
 _WRITTEN: Final = MemoryUnit.WRITTEN
 
@@ -28,7 +28,7 @@ DEFAULT_VENDORS: Final = (
         "AMD",
         "amd.com",
         "gpu",
-        own=(Shown("amd.com/gpu.product-name", "amd.com/gpu.vram", _WRITTEN),),
+        own=(ProductLabels("amd.com/gpu.product-name", "amd.com/gpu.vram", _WRITTEN),),
         own_first=True,
         partition="amd.com/compute-memory-partition",
     ),
@@ -43,8 +43,10 @@ DEFAULT_VENDORS: Final = (
         "Ascend910",
         others=("huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/npu"),
         own=(
-            Shown("node.kubernetes.io/npu.chip.name", "mind-cluster/npu-chip-memory", _WRITTEN),
-            Shown("huawei.com/npu.chip.name", "huawei.com/npu.chip.memory", _WRITTEN),
+            ProductLabels(
+                "node.kubernetes.io/npu.chip.name", "mind-cluster/npu-chip-memory", _WRITTEN
+            ),
+            ProductLabels("huawei.com/npu.chip.name", "huawei.com/npu.chip.memory", _WRITTEN),
         ),
     ),
     # HYGON-AI/k8s-hcu-label-node, cmd/main.go at c13012d8 (3.0 calls a DCU an HCU). The older
@@ -53,14 +55,14 @@ DEFAULT_VENDORS: Final = (
         "Hygon DCU",
         "hygon.com",
         "dcu",
-        own=(Shown("hygon.com/dcu.name", "hygon.com/dcu.vram", _WRITTEN),),
+        own=(ProductLabels("hygon.com/dcu.name", "hygon.com/dcu.vram", _WRITTEN),),
         own_first=True,
     ),
     Vendor(
         "Hygon HCU",
         "hygon.com",
         "hcu",
-        own=(Shown("hygon.com/hcu.name", "hygon.com/hcu.vram", _WRITTEN),),
+        own=(ProductLabels("hygon.com/hcu.name", "hygon.com/hcu.vram", _WRITTEN),),
         own_first=True,
     ),
     # The source is closed: labels of a node with metax-operator 0.9.2, as its users print them.
@@ -69,7 +71,7 @@ DEFAULT_VENDORS: Final = (
         "MetaX",
         "metax-tech.com",
         "gpu",
-        own=(Shown("metax-tech.com/gpu.product", "metax-tech.com/gpu.memory", _WRITTEN),),
+        own=(ProductLabels("metax-tech.com/gpu.product", "metax-tech.com/gpu.memory", _WRITTEN),),
         own_first=True,
     ),
     # Enflame's guide "GCU Feature Discovery"; EnflameTechnology/gcushare at 0cac9d1f. Newer nodes
@@ -78,7 +80,7 @@ DEFAULT_VENDORS: Final = (
         "Enflame",
         "enflame.com",
         "gcu",
-        own=(Shown("enflame.com/gcu.model", "enflame.com/gcu.memory"),),
+        own=(ProductLabels("enflame.com/gcu.model", "enflame.com/gcu.memory"),),
         own_first=True,
     ),
     # Alibaba Cloud's documentation of PPUs in ACK Lingjun node pools, 2026-09-04.
@@ -86,7 +88,7 @@ DEFAULT_VENDORS: Final = (
         "Alibaba PPU",
         "alibabacloud.com",
         "ppu",
-        own=(Shown("aliyun.accelerator/ppu_name", "aliyun.accelerator/ppu_mem", _WRITTEN),),
+        own=(ProductLabels("aliyun.accelerator/ppu_name", "aliyun.accelerator/ppu_mem", _WRITTEN),),
     ),
     # Cambricon/cambricon-k8s-device-plugin, pkg/nodeLabel/nodelabel.go at 64fc8f17 (2.0.20): the
     # key has no prefix. pkg/mlu/server.go at 52df20a7: the resource may carry the type of device.
@@ -95,7 +97,7 @@ DEFAULT_VENDORS: Final = (
         "cambricon.com",
         "mlu",
         others=tuple(f"cambricon.com/mlu{model}" for model in _MLU),
-        own=(Shown("Model"),),
+        own=(ProductLabels("Model"),),
         own_first=True,
     ),
 )

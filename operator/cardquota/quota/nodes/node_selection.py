@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ..cards.card import Card, Labels
 from ..kept_objects import SizedCache
 from ..limits import KIB
-from ..selectors.selector import HOST_NAME, NODE_NAME, LabelledNode, Place, decode, picked
+from ..selectors.selector import HOST_NAME, NODE_NAME, LabelledNode, NodeLabel, decode, picked
 
 _STEPS_AT_EVENT: Final = 5_000
 """Nodes that one event about a node has looked at, at most, once for each requirement: 0.5 ms."""
@@ -40,7 +40,7 @@ class _Query:
 
     __slots__ = ("cards", "places", "uids")
 
-    def __init__(self, places: frozenset[Place] | None, cards: frozenset[str]) -> None:
+    def __init__(self, places: frozenset[NodeLabel] | None, cards: frozenset[str]) -> None:
         self.cards = cards
         self.places = places
         self.uids: set[str] = set()
@@ -168,7 +168,7 @@ class NodeSelection:
                 self._stale[selector] = None
         self._go_on(_STEPS_AT_EVENT, at_least_one=False)
 
-    def _among(self, places: frozenset[Place] | None) -> Sequence[LabelledNode]:
+    def _among(self, places: frozenset[NodeLabel] | None) -> Sequence[LabelledNode]:
         """The nodes to look at for a selector that picks only these places, if any are given."""
         if places is not None and all(key == NODE_NAME for key, _ in places):
             found = (self._nodes.get(name) for _, name in places)

@@ -5,6 +5,6 @@ next with the room there is (E6), and which still have to be told why they wait.
 """
 
 from .candidate import Candidate, PodClass, first_members
-from .pending_notices import Behind, WaitTimes
-from .pending_queue import AT_A_TIME, PendingQueue, Place
+from .pending_notices import BehindHead, WaitTimes
+from .pending_queue import AT_A_TIME, PendingQueue, QueuePosition
 from .release_key import Gang, Readiness

@@ -14,7 +14,7 @@ MOST_KEPT: Final = 32
 """Classes whose verdict is kept for their pods. The other classes are judged once more."""
 
 
-class Behind(NamedTuple):
+class BehindHead(NamedTuple):
     """What those are to be told who wait behind one that has closed what they ask for (E6). Each
     namespace gets its own text, since not every user may know that one.
     """
@@ -75,7 +75,7 @@ class PendingNotices:
     __slots__ = ("_classes", "by_reason")
 
     def __init__(self) -> None:
-        self._classes: dict[PodClass, Verdict | Behind | None] = {}
+        self._classes: dict[PodClass, Verdict | BehindHead | None] = {}
         self.by_reason: dict[Reason | None, int] = {}
         """How many pods wait for which reason, as they were last judged; None: they were not yet.
         Only reasons for which somebody waits."""
@@ -120,7 +120,7 @@ class PendingNotices:
             if pod_class.pending_notices:
                 self._classes[pod_class] = verdict if len(self._classes) < MOST_KEPT else None
 
-    def add_behind(self, candidate: Candidate, words: Behind) -> None:
+    def add_behind(self, candidate: Candidate, words: BehindHead) -> None:
         """A candidate waits behind another one. Pods that were told something before are told
         nothing new. These words are kept.
         """
@@ -139,7 +139,7 @@ class PendingNotices:
         """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)
 
-    def next(self) -> tuple[Candidate, Verdict | Behind | None] | None:
+    def next(self) -> tuple[Candidate, Verdict | BehindHead | None] | None:
         """Who is to be told next, and what; without that it is to be judged again. None: all are
         told.
         """
@@ -153,7 +153,7 @@ class PendingNotices:
             if pod_class in self._classes:
                 self._classes[pod_class] = verdict
 
-    def take(self, words: Verdict | Behind, most: int) -> list[str]:
+    def take(self, words: Verdict | BehindHead, most: int) -> list[str]:
         """Uids of some pods to be told these words. They count as told from now on.
 
         Classes take turns; classes with the same words go together.

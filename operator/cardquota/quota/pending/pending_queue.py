@@ -31,7 +31,7 @@ _REASONS_OF_CARDS: Final = (
 """Reasons that may end when another card becomes known."""
 
 
-class Place(NamedTuple):
+class QueuePosition(NamedTuple):
     """Where a candidate stands among all that wait in its queue, whatever they wait for. A group
     counts once, and so do equal pods without a group that starts together.
     """
@@ -286,14 +286,14 @@ class PendingQueue:
         candidate = next(iter(members.classes.values())).candidate
         return candidate if candidate is not None and candidate.gang is gang else None
 
-    def place_of(self, candidate: Candidate) -> Place:
+    def place_of(self, candidate: Candidate) -> QueuePosition:
         """Its place in the order of all candidates. Costs a step for each candidate that does not
         wait for room and each inadmissible class, up to a limit.
         """
         others: tuple[Collection[Candidate], ...]
         others = self._active, self._blocked, self._blocked_on_cards, self._to_activate
         if len(self.inadmissible) + sum(len(some) for some in others) > MOST_COUNTED:
-            return Place(0, MOST_COUNTED)
+            return QueuePosition(0, MOST_COUNTED)
         place, before, together = candidate.indexed_key, 0, 0
         for inadmissible in self.inadmissible:
             before += inadmissible.before(place)
@@ -305,7 +305,7 @@ class PendingQueue:
                 if other.inadmissible is None and other.gang not in self.groups:
                     before += other.indexed_key < place
                     together += 1
-        return Place(before + 1, max(together, before + 1))
+        return QueuePosition(before + 1, max(together, before + 1))
 
     # --- candidates to be tried ---------------------------------------------------------------
 

@@ -62,12 +62,12 @@ class PodRecord:
         "holds",
         "named",
         "node_cards",
+        "notified",
         "offline",
         "place",
         "queue",
         "request",
         "settled_revision",
-        "told",
     )
 
     def __init__(self, facts: PodFacts) -> None:
@@ -98,7 +98,7 @@ class PodRecord:
         """The revision at which our patch landed. Older revisions are no news."""
         self.backed_off = False
         """Whether not to try it until it changes or is put back: opening its gate has failed."""
-        self.told: tuple[str, str] | None = None
+        self.notified: tuple[str, str] | None = None
         """Why it waits, as its last event says: reason and subject (section 9)."""
         self.class_key: Hashable = None
         """The key of its class in the pending queue; None if it does not wait there."""

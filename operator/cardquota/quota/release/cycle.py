@@ -22,7 +22,7 @@ from ..pending.candidate import (
     Shortage,
 )
 from ..pending.candidate_order import InadmissibleClasses
-from ..pending.pending_notices import Behind
+from ..pending.pending_notices import BehindHead
 from ..pending.release_key import LOST, Readiness, ReleaseKey
 from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES
@@ -130,7 +130,7 @@ class _Cycle:
 
     def _begin(self) -> None:
         self._heads: _Heads | None = None
-        self._closed: dict[str, Behind] = {}
+        self._closed: dict[str, BehindHead] = {}
         """By card, cpu or memory: what those are told who want it, and come from here on."""
         self._after: ReleaseKey | None = None
         """The place of the last inadmissible class that was looked at."""
@@ -205,7 +205,7 @@ class _Cycle:
         shortage = head.shortage
         return bool(shortage.closes) and shortage.free_compute != self._judge.free_compute
 
-    def _behind(self, asked: frozenset[str]) -> Behind | None:
+    def _behind(self, asked: frozenset[str]) -> BehindHead | None:
         """Behind what one waits that asks for these; None: nothing of it is closed."""
         found = asked.intersection(self._closed)
         return self._closed[min(found)] if found else None
@@ -215,7 +215,7 @@ class _Cycle:
         candidate: Candidate,
         inadmissible: InadmissibleClass | None,
         asked: frozenset[str],
-        behind: Behind,
+        behind: BehindHead,
     ) -> None:
         until_open: Needs = {behind.dimension: ANY_AMOUNT}
         if inadmissible is not None:
@@ -264,7 +264,7 @@ class _Cycle:
             namespace, name = facts.namespace, facts.name
         waited = starvation.waited(first.sort_key.made) if starvation is not None else None
         for dimension in head.shortage.closes:
-            words = Behind(dimension, namespace, name, group is not None, waited)
+            words = BehindHead(dimension, namespace, name, group is not None, waited)
             self._closed.setdefault(dimension, words)
 
 
@@ -283,7 +283,7 @@ class _Heads:
         self._next = 0
 
     def next(
-        self, after: ReleaseKey | None, closed: Mapping[str, Behind]
+        self, after: ReleaseKey | None, closed: Mapping[str, BehindHead]
     ) -> InadmissibleClass | None:
         """The first after a place that asks for nothing closed."""
         while self._next < len(self._order):

@@ -12,7 +12,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
 from ..messages import gate_messages
 from ..pending.candidate import Candidate
-from ..pending.pending_notices import Behind
+from ..pending.pending_notices import BehindHead
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -51,7 +51,7 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     there = (ledger.pods[uid] for uid in uids if uid in ledger.pods)
     pods = sorted(there, key=lambda record: record.sort_key)
     groups = [ledger.groups[uid] for uid in uids if uid in ledger.groups]
-    if isinstance(words, Behind):
+    if isinstance(words, BehindHead):
         return list(_of_those_behind(account, pods, groups, words))
     if groups:
         return [Refusal((), words, group) for group in groups]
@@ -60,7 +60,7 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
 
 
 def _of_those_behind(
-    account: Account, pods: list[PodRecord], groups: list[PodGroupState], behind: Behind
+    account: Account, pods: list[PodRecord], groups: list[PodGroupState], behind: BehindHead
 ) -> Iterator[Refusal]:
     """Names the one before them only to those of its namespace, whose users may see it."""
     for named in (False, True):

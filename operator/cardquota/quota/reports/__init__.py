@@ -4,7 +4,7 @@ In: the ledger. Out: plain data for status, metrics and the command line; an ind
 and what differs from it (I2).
 """
 
-from .cluster_report import Part
+from .cluster_report import UseTotals
 from .drift import Compared, Totals, compare, totals_of
 from .memory_report import (
     MemoryNodeRow,
@@ -20,8 +20,8 @@ from .outside_use import OutsideUse
 from .queue_report import (
     CardRow,
     QueueReport,
+    QueueUse,
     ResourceRow,
-    Use,
     Waiting,
     columns,
     group_cards,

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from ..accounts.account import Row
 from ..ledger.ledger_reader import LedgerReader
 from ..steps import Steps
-from .queue_report import Use, cards_of, use_of
+from .queue_report import QueueUse, cards_of, use_of
 
 
 @dataclass(slots=True)
-class Part:
+class UseTotals:
     """What one use has of a card."""
 
     allocated: int = 0
@@ -28,12 +28,12 @@ class ClusterCard:
 
     allocatable: int = 0
     """What the nodes offer now."""
-    parts: dict[Use, Part] = field(default_factory=dict)
+    parts: dict[QueueUse, UseTotals] = field(default_factory=dict)
     """By use; only uses with a quota or with counted pods."""
 
-    def part(self, use: Use) -> Part:
+    def part(self, use: QueueUse) -> UseTotals:
         """The part of a use, to count into."""
-        return self.parts.setdefault(use, Part())
+        return self.parts.setdefault(use, UseTotals())
 
     @property
     def allocated(self) -> int:
@@ -50,13 +50,13 @@ class ClusterCard:
         """The amount by which all quotas together exceed the cluster (Q3)."""
         return max(0, self.guarantee - self.allocatable)
 
-    def oversold_by_use(self) -> dict[Use, int]:
+    def oversold_by_use(self) -> dict[QueueUse, int]:
         """`oversold` by use. The cluster's cards go to on-line quotas first, which cannot wait, and
         to off-line quotas last. So on-line is oversold only if on-line quotas alone exceed them.
         """
-        found: dict[Use, int] = {}
+        found: dict[QueueUse, int] = {}
         left = self.allocatable
-        for use in (Use.ONLINE, Use.BY_CONTROLLER, Use.OFFLINE):
+        for use in (QueueUse.ONLINE, QueueUse.BY_CONTROLLER, QueueUse.OFFLINE):
             if use in self.parts:
                 quota = self.parts[use].guarantee
                 found[use] = max(0, quota - left)
@@ -76,7 +76,7 @@ def cluster_report(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
         for name in [*named, *(name for name in made_up if account.row(name).allocated)]:
             card, row = found.setdefault(name, ClusterCard()), account.row(name)
             card.part(use).guarantee += account.quota.get(name, 0)
-            if use is not Use.BY_CONTROLLER:
+            if use is not QueueUse.BY_CONTROLLER:
                 card.part(use).allocated += row.allocated
                 continue
             for own, amount in _by_controller(row):
@@ -84,7 +84,7 @@ def cluster_report(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
     return found
 
 
-def _by_controller(row: Row) -> Iterator[tuple[Use, int]]:
+def _by_controller(row: Row) -> Iterator[tuple[QueueUse, int]]:
     """What the pods of a queue without a policy hold, by use; without zeros."""
-    parts = ((Use.ONLINE, row.allocated - row.offline), (Use.OFFLINE, row.offline))
+    parts = ((QueueUse.ONLINE, row.allocated - row.offline), (QueueUse.OFFLINE, row.offline))
     return ((use, amount) for use, amount in parts if amount)

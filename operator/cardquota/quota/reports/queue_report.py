@@ -25,7 +25,7 @@ _MOST_KINDS: Final = 256
 """Different requests of waiting members that are added up."""
 
 
-class Use(StrEnum):
+class QueueUse(StrEnum):
     """Which use holds cards or has a quota."""
 
     ONLINE = Policy.DENY.value
@@ -246,9 +246,9 @@ def offline_of(account: AccountReader, row: Row) -> int:
     what each pod's controller makes of it.
     """
     match use_of(account):
-        case Use.OFFLINE:
+        case QueueUse.OFFLINE:
             return row.allocated
-        case Use.BY_CONTROLLER:
+        case QueueUse.BY_CONTROLLER:
             return row.offline
         case _:
             return 0
@@ -271,12 +271,12 @@ def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], l
     return sorted(named), made_up
 
 
-def use_of(account: AccountReader) -> Use:
+def use_of(account: AccountReader) -> QueueUse:
     """The use that a queue's quota belongs to."""
     if account.name == OUTSIDE:
-        return Use.NO_QUEUE
+        return QueueUse.NO_QUEUE
     policy = account.facts.policy if account.facts else None
-    return Use.BY_CONTROLLER if policy is None else Use(policy.value)
+    return QueueUse.BY_CONTROLLER if policy is None else QueueUse(policy.value)
 
 
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:

@@ -49,7 +49,7 @@ HOST_NAME: Final = "kubernetes.io/hostname"
 _OS: Final = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 """Stock charts ask for them. They tell no card from another, also where its pool is at zero."""
 
-Place = tuple[str, str]
+NodeLabel = tuple[str, str]
 """NODE_NAME or HOST_NAME, and its value."""
 
 
@@ -88,12 +88,12 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         fields = (field.key for term in self.terms or () for field in term.match_fields or ())
         return (self.keys() - _OS).union(fields)
 
-    def places(self) -> frozenset[Place] | None:
+    def places(self) -> frozenset[NodeLabel] | None:
         """Names of nodes; a selected node must have one of them. None: it names no nodes."""
         own = frozenset((key, value) for key, value in self.labels if key == HOST_NAME)
         if own or self.terms is None:
             return own or None
-        found: set[Place] = set()
+        found: set[NodeLabel] = set()
         for term in self.terms:
             places = _places(term)
             if places is None:
@@ -167,7 +167,7 @@ def _asking_for(cards: Collection[Card]) -> tuple[Expression, ...]:
     return (*added, *memory_asked_for([card.memory for card in cards]))
 
 
-def _places(term: Term) -> frozenset[Place] | None:
+def _places(term: Term) -> frozenset[NodeLabel] | None:
     """The single nodes that a term names. An empty term selects nothing, so it names none."""
     if _is_empty(term):
         return frozenset()

@@ -243,7 +243,7 @@ def topics(cards: str) -> list[str]:
     line = ToldWaits(a_queue().with_quota({H200: 0, H800: 0}), pod)
     line.look()
     line.go_on()
-    told = line.ledger.pods[pod.uid].told
+    told = line.ledger.pods[pod.uid].notified
     return [told[1]] if told else []
 
 

@@ -4,11 +4,11 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import Part, Use
+from cardquota.quota.reports import QueueUse, UseTotals
 from cardquota.quota.reports.cluster_report import ClusterCard, cluster_report
 from cardquota.quota.reports.drift import drift
 
-ONLINE, OFFLINE = Use.ONLINE, Use.OFFLINE
+ONLINE, OFFLINE = QueueUse.ONLINE, QueueUse.OFFLINE
 
 
 def totals(ledger: Ledger) -> dict[str, ClusterCard]:
@@ -53,10 +53,10 @@ def test_use_is_told_apart_by_the_policy_of_the_queue() -> None:
     )
     card = totals(ledger)[H200]
     assert card.parts == {
-        ONLINE: Part(allocated=2, guarantee=3),
-        OFFLINE: Part(allocated=1, guarantee=4),
-        Use.BY_CONTROLLER: Part(allocated=0, guarantee=1),
-        Use.NO_QUEUE: Part(allocated=3, guarantee=0),
+        ONLINE: UseTotals(allocated=2, guarantee=3),
+        OFFLINE: UseTotals(allocated=1, guarantee=4),
+        QueueUse.BY_CONTROLLER: UseTotals(allocated=0, guarantee=1),
+        QueueUse.NO_QUEUE: UseTotals(allocated=3, guarantee=0),
     }
     assert (card.allocated, card.guarantee) == (6, 8)
 
@@ -76,9 +76,9 @@ def test_where_the_queue_leaves_it_to_the_pods_use_is_told_by_pod() -> None:
         bound("e", "gone", 1).owned_by("Job", "batch.volcano.sh/v1alpha1"),
     )
     assert totals(ledger)[H200].parts == {
-        ONLINE: Part(allocated=4),
-        OFFLINE: Part(allocated=4),
-        Use.BY_CONTROLLER: Part(guarantee=7),
+        ONLINE: UseTotals(allocated=4),
+        OFFLINE: UseTotals(allocated=4),
+        QueueUse.BY_CONTROLLER: UseTotals(guarantee=7),
     }
     for revision, (members, online) in enumerate(((1, 6), (2, 4)), 10):
         group = a_group("gang").of(members).in_queue("both").at_revision(revision)
@@ -97,7 +97,10 @@ def test_pods_that_run_are_told_apart_when_their_group_becomes_a_gang() -> None:
     for revision, (members, use) in enumerate(((1, ONLINE), (3, OFFLINE), (1, ONLINE)), 10):
         ledger.group_seen(group.of(members).at_revision(revision).facts())
         parts = totals(ledger)[H200].parts
-        assert parts == {Use.BY_CONTROLLER: Part(guarantee=7), use: Part(allocated=2)}
+        assert parts == {
+            QueueUse.BY_CONTROLLER: UseTotals(guarantee=7),
+            use: UseTotals(allocated=2),
+        }
         assert drift(ledger) == {}
 
 
@@ -108,9 +111,9 @@ def test_q3_what_there_is_goes_to_on_line_quotas_first() -> None:
         a_queue("training").with_quota({H200: 4}).with_policy("Gate"),
     )
     card = totals(a_ledger(*CARDS, *queues))[H200]
-    assert card.oversold_by_use() == {ONLINE: 0, Use.BY_CONTROLLER: 0, OFFLINE: 3}
+    assert card.oversold_by_use() == {ONLINE: 0, QueueUse.BY_CONTROLLER: 0, OFFLINE: 3}
     card = totals(a_ledger(*queues))[H200]
-    assert card.oversold_by_use() == {ONLINE: 5, Use.BY_CONTROLLER: 2, OFFLINE: 4}
+    assert card.oversold_by_use() == {ONLINE: 5, QueueUse.BY_CONTROLLER: 2, OFFLINE: 4}
     assert sum(card.oversold_by_use().values()) == card.oversold
 
 
@@ -118,7 +121,7 @@ def test_a_change_of_policy_moves_all_that_the_queue_has() -> None:
     queue = a_queue("red").with_quota({H200: 3}).with_policy("Deny")
     ledger = a_ledger(*CARDS, queue, bound("a", "red", 2))
     ledger.queue_seen(queue.with_policy("Gate").at_revision(2).facts())
-    assert totals(ledger)[H200].parts == {OFFLINE: Part(allocated=2, guarantee=3)}
+    assert totals(ledger)[H200].parts == {OFFLINE: UseTotals(allocated=2, guarantee=3)}
 
 
 def test_cpu_and_memory_are_no_cards() -> None:

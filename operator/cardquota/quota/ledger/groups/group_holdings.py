@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
 
-from ...accounts.account import Part
+from ...accounts.account import AccountPart
 from ...amounts import NO_AMOUNTS, Amounts, Charge
 from ...pods.pod_facts import PodFacts
 from ...pods.pod_record import PodRecord
@@ -18,9 +18,9 @@ UNKNOWN_MINIMUM: Final = 2**62
 _BEYOND: Final = 2**62
 """The share of who holds something of which nothing is allowed: above all others."""
 _NOTHING: Final[tuple[str, Charge]] = "", ()
-_ELASTIC: Final[Part] = "elastic"
-_LEAVING: Final[Part] = "leaving"
-_RESERVED: Final[Part] = "reserved"
+_ELASTIC: Final[AccountPart] = "elastic"
+_LEAVING: Final[AccountPart] = "leaving"
+_RESERVED: Final[AccountPart] = "reserved"
 
 
 class BoundKey(NamedTuple):
@@ -76,7 +76,7 @@ class GroupHoldings:
         """What the others are charged, by queue and dimension."""
         self._rest = _NOTHING
         """The queue of the reservation, and what is reserved beyond what members hold."""
-        self._posted: dict[tuple[str, str, Part], int] = {}
+        self._posted: dict[tuple[str, str, AccountPart], int] = {}
         """What accounts count of the group, by queue, dimension and counter."""
 
     # --- what members hold --------------------------------------------------------------------
@@ -160,7 +160,7 @@ class GroupHoldings:
 
     def to_post(
         self, reservation: Reservation | None, replaced: Reservation | None
-    ) -> list[tuple[str, str, Part, int]]:
+    ) -> list[tuple[str, str, AccountPart, int]]:
         """Queue, dimension, counter and amount: what is to be added so that the accounts count what
         is elastic, the rest of the reservation, what there is beyond it of one that it replaces
         until it is known to be written, and what members leave.
