@@ -84,7 +84,7 @@ class AdmissionEndpoint:
         *,
         enqueue: EnqueueListener | None = None,
     ) -> None:
-        """Serve until cancelled. `opened` runs once the server listens. `enqueue`: what listens too,
+        """Serve until cancelled. `opened` runs once the server listens. `enqueue`: one more port,
         under the same certificate.
 
         Errors: OSError if the address is in use; those of `opened`.
