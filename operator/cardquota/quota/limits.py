@@ -36,8 +36,8 @@ class Excess(NamedTuple):
 
 
 # --- pods: beyond one of these a pod waits, and nothing of its text is kept -------------------
-CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", KIB, sized=True)
-"""Room for as many names of 63 characters as it may have. Kept as long as the pod exists."""
+CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", 2 * KIB, sized=True)
+"""Room for as many names of 127 characters as it may have. Kept as long as the pod exists."""
 ALTERNATIVES: Final = Limit(f"alternatives in {v.CARD_NAME}", 16)
 """Each is judged separately, at every decision."""
 QUEUE_TEXT: Final = Limit(f"annotation {v.QUEUE_NAME}", LONGEST_OBJECT_NAME, sized=True)

@@ -48,8 +48,8 @@ from cardquota.quota.messages import (
         (
             report_messages.over_quota("red", [(H200, 3, 1)], v.QueueState.CLOSED),
             (
-                "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1: nothing new is let "
-                "through, the queue is Closed; free some of it, or raise the quota"
+                "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1: nothing new is "
+                "released, the queue is Closed; free some of it, or raise the quota"
             ),
         ),
         (
