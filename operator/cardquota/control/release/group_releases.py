@@ -124,8 +124,8 @@ class GroupReleases:
         """
         task = self._attempts.start(work)
         if group:
-            self._timeouts.begin(group, start=start is not None)
-            task.add_done_callback(lambda _: self._opened(group, start))
+            begun = self._timeouts.begin(group, start=start is not None)
+            task.add_done_callback(lambda _: self._opened(group, begun, start))
 
     def hold_back(self, queue: str, gang: PodGroupState) -> None:
         """Gates of its namespace do not open: have the gang tried again later."""
@@ -186,8 +186,8 @@ class GroupReleases:
         self._ledger.decisions.hold_back_gang(key)
         self._retries.failed((reservation.queue, key))
 
-    def _opened(self, group: str, start: Start | None) -> None:
-        self._timeouts.end(group, start=start is not None)
+    def _opened(self, group: str, begun: int, start: Start | None) -> None:
+        self._timeouts.end(group, begun, start=start is not None)
         if start is not None:
             start.end()
         state = self._ledger.groups.get(group)

@@ -3,14 +3,15 @@ were enqueued and whose pods do not come in time.
 
 Time counts from the end of the gang's start, when its gates are open. For a reservation that this
 leader did not start, it counts from when this leader first saw it: clocks of two machines are never
-compared. Gates that are being opened may have been judged with the reservation: it is given back
-only when none is, also if its group gets another queue.
+compared. Openings under way when the time was over, or when the group got another queue, were
+decided on the reservation; it is given back only after them. Later openings are not awaited: there
+may always be one, and by then each is charged by itself.
 """
 
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -19,15 +20,6 @@ from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.stamp import Reservation
 from ...quota.words import logged
-
-_LOG = logging.getLogger(__name__)
-HELD: Final = 5.0
-"""Seconds for which nothing is reserved there at all. Workloads whose pods were refused stand in no
-order: they are woken meanwhile, and make their pods."""
-LAST: Final = 1_800.0
-"""Seconds after the last such end in which groups of the namespace go after all others."""
-MOST: Final = 1_000
-"""Pairs of queue and namespace that are remembered. Then the oldest is forgotten."""
 
 
 @dataclass(slots=True)
@@ -38,8 +30,12 @@ class _Running:
     """None while the gang is being started: its time has not begun."""
     over: bool = False
     notified: bool = False
+    moved: bool = False
+    """Whether the group has another queue than the reservation."""
     written: bool = False
     """Whether it is known to be stored."""
+    waits_for: set[int] = field(default_factory=set)
+    """Openings that had begun when it was over, or earlier, when the group moved."""
 
 
 class ReservationTimeouts:
@@ -67,8 +63,9 @@ class ReservationTimeouts:
         self._unused = unused
         self._later = later
         self._running: dict[str, _Running] = {}
-        self._opening: Counter[str] = Counter()
-        """By group whose gates are being opened: how many tasks do it."""
+        self._opening: dict[str, set[int]] = {}
+        """By group whose gates are being opened: the numbers of the tasks that do it."""
+        self._begun = 0
         self._starting: Counter[str] = Counter()
         """By group whose gang is being started: how many of these tasks start it."""
         self._stopped = False
@@ -90,6 +87,7 @@ class ReservationTimeouts:
         if running is not None:
             if facts is not None and (running.uid, running.reservation) == (facts.uid, reservation):
                 running.written = running.written or _is_written(group)
+                self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
                 return
             if running.timer is not None:
                 running.timer.cancel()
@@ -101,36 +99,49 @@ class ReservationTimeouts:
             timer = None if key in self._starting else self._timer(key)
             running = self._running[key] = _Running(facts.uid, reservation, timer)
             running.written = _is_written(group)
+            self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
 
     def over(self, key: str) -> bool:
         """Whether the time of a group's present reservation is over, so that it must be removed."""
         running = self._running.get(key)
-        return running is not None and running.over and key not in self._opening
+        return running is not None and running.over and not running.waits_for
 
     def opening(self, key: str) -> bool:
-        """Whether gates of a group are still being opened, or are not settled."""
-        return key in self._opening
+        """Whether gates of a group are still being opened, or are not settled, that were judged
+        with its present reservation, which is over or in another queue.
+        """
+        running = self._running.get(key)
+        return running is not None and bool(running.waits_for)
 
-    def begin(self, key: str, *, start: bool = False) -> None:
-        """Gates of a group are about to be opened. Call `end` after it, with the same arguments.
+    def begin(self, key: str, *, start: bool = False) -> int:
+        """Gates of a group are about to be opened. Pass the result to `end`.
 
         `start`: a gang starts. The time of its reservation begins when that ends.
         """
-        self._opening[key] += 1
+        self._begun += 1
+        self._opening.setdefault(key, set()).add(self._begun)
         if start:
             self._starting[key] += 1
+        return self._begun
 
-    def end(self, key: str, *, start: bool = False) -> None:
-        """The opening has ended. A reservation whose time ended meanwhile expires now. Does nothing
-        after `stop`.
+    def end(self, key: str, begun: int, *, start: bool = False) -> None:
+        """The opening has ended. A reservation whose time ended meanwhile expires now.
+
+        `start`: as passed to `begin`. Does nothing after `stop`.
         """
         if self._stopped:
             return
-        for tasks in (self._opening, self._starting) if start else (self._opening,):
-            tasks[key] -= 1
-            if not tasks[key]:
-                del tasks[key]
+        opening = self._opening[key]
+        opening.discard(begun)
+        if not opening:
+            del self._opening[key]
+        running = self._running.get(key)
+        if running is not None:
+            running.waits_for.discard(begun)
         if start:
+            self._starting[key] -= 1
+            if not self._starting[key]:
+                del self._starting[key]
             self._begin_anew(key)
         self._expire(key)
 
@@ -139,7 +150,8 @@ class ReservationTimeouts:
         self.look(key, group)
         running = self._running.get(key)
         if running is not None:
-            running.over = running.notified = True
+            running.notified = True
+            self._is_over(key, running)
 
     def stop(self) -> None:
         """The term is over: nothing expires any more."""
@@ -165,8 +177,21 @@ class ReservationTimeouts:
         if self._waits(key):
             self._running[key].timer = self._timer(key)
             return
-        self._running[key].over = True
+        self._is_over(key, self._running[key])
         self._expire(key)
+
+    def _is_over(self, key: str, running: _Running) -> None:
+        if not running.over:
+            running.over = True
+            running.waits_for = set(self._opening.get(key, ()))
+
+    def _look_where(self, key: str, running: _Running, *, moved: bool) -> None:
+        """A group that moves to and fro does not extend a time that is over."""
+        if moved == running.moved:
+            return
+        running.moved = moved
+        if not running.over:
+            running.waits_for = set(self._opening.get(key, ())) if moved else set()
 
     def _expire(self, key: str) -> None:
         running = self._running.get(key)
@@ -177,6 +202,16 @@ class ReservationTimeouts:
 
 def _is_written(group: PodGroupState | None) -> bool:
     return group is not None and group.reservation not in group.unwritten
+
+
+_LOG = logging.getLogger(__name__)
+HELD: Final = 5.0
+"""Seconds for which nothing is reserved there at all. Workloads whose pods were refused stand in no
+order: they are woken meanwhile, and make their pods."""
+LAST: Final = 1_800.0
+"""Seconds after the last such end in which groups of the namespace go after all others."""
+MOST: Final = 1_000
+"""Pairs of queue and namespace that are remembered. Then the oldest is forgotten."""
 
 
 class UnusedReservations:

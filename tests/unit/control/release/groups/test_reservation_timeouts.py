@@ -78,27 +78,74 @@ def test_it_is_not_over_while_gates_are_being_opened() -> None:
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
     look(timeouts, ledger)
-    timeouts.begin(KEY)
+    one, two = timeouts.begin(KEY), timeouts.begin(KEY)
     timers.calls[0]()
-    timeouts.begin(KEY)
-    timeouts.end(KEY)
-    assert (timeouts.over(KEY), timeouts.opening(KEY), expired) == (False, True, [])
-    timeouts.end(KEY)
+    timeouts.end(KEY, one)
+    assert (timeouts.over(KEY), expired) == (False, [])
+    timeouts.end(KEY, two)
+    assert (timeouts.over(KEY), expired) == (True, [KEY])
+    timeouts.end(KEY, timeouts.begin(KEY))
+    assert expired == [KEY]
+
+
+def test_it_is_over_though_more_gates_are_opened_all_the_time() -> None:
+    """Only those are awaited that had begun by then."""
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    before = timeouts.begin(KEY)
+    timers.calls[0]()
+    after = timeouts.begin(KEY)
+    assert (timeouts.over(KEY), timeouts.opening(KEY)) == (False, True)
+    timeouts.end(KEY, before)
     assert (timeouts.over(KEY), timeouts.opening(KEY), expired) == (True, False, [KEY])
     timeouts.begin(KEY)
-    timeouts.end(KEY)
-    assert expired == [KEY]
+    timeouts.end(KEY, after)
+    assert (timeouts.over(KEY), expired) == (True, [KEY])
+
+
+def test_what_begins_after_the_group_has_moved_does_not_keep_its_former_reservation() -> None:
+    ledger, timeouts, _, _ = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    before = timeouts.begin(KEY)
+    assert not timeouts.opening(KEY)
+    moved = GANG.in_queue("blue").reserving("red", {H200: 2})
+    see(ledger, moved.at_revision(3))
+    look(timeouts, ledger)
+    timeouts.begin(KEY)
+    see(ledger, moved.at_revision(4))
+    look(timeouts, ledger)
+    assert timeouts.opening(KEY)
+    timeouts.end(KEY, before)
+    assert not timeouts.opening(KEY)
+
+
+def test_a_group_that_comes_and_goes_does_not_prolong_what_is_over() -> None:
+    ledger, timeouts, timers, expired = stage()
+    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
+    look(timeouts, ledger)
+    before = timeouts.begin(KEY)
+    timers.calls[0]()
+    for revision, queue in enumerate(("blue", "red", "blue"), start=3):
+        timeouts.begin(KEY)
+        group = GANG.in_queue(queue).reserving("red", {H200: 2})
+        see(ledger, group.at_revision(revision))
+        look(timeouts, ledger)
+        assert not timeouts.over(KEY)
+    timeouts.end(KEY, before)
+    assert (timeouts.over(KEY), expired) == (True, [KEY])
 
 
 def test_what_ended_while_gates_were_being_opened_expires_no_more() -> None:
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
     look(timeouts, ledger)
-    timeouts.begin(KEY)
+    begun = timeouts.begin(KEY)
     timers.calls[0]()
     ledger.group_gone(KEY)
     look(timeouts, ledger)
-    timeouts.end(KEY)
+    timeouts.end(KEY, begun)
     assert (timeouts.over(KEY), expired) == (False, [])
 
 
@@ -106,18 +153,16 @@ def test_its_time_counts_from_the_end_of_the_start() -> None:
     """However long that takes; extra members that are released later change nothing."""
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG)
-    timeouts.begin(KEY, start=True)
+    start = timeouts.begin(KEY, start=True)
     ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
     look(timeouts, ledger)
     see(ledger, GANG.reserving("red", {H200: 2}, term="term-1").at_revision(3))
     look(timeouts, ledger)
-    timeouts.begin(KEY)
-    timeouts.end(KEY)
+    timeouts.end(KEY, timeouts.begin(KEY))
     assert timers.seconds == []
-    timeouts.end(KEY, start=True)
+    timeouts.end(KEY, start, start=True)
     assert timers.seconds == [300.0]
-    timeouts.begin(KEY)
-    timeouts.end(KEY)
+    timeouts.end(KEY, timeouts.begin(KEY))
     assert (timers.seconds, timers.cancelled) == ([300.0], 0)
     timers.calls[0]()
     assert (timeouts.over(KEY), expired) == (True, [KEY])
@@ -126,12 +171,11 @@ def test_its_time_counts_from_the_end_of_the_start() -> None:
 def test_of_two_starts_under_one_name_the_last_counts() -> None:
     ledger, timeouts, timers, _ = stage()
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
-    for _ in range(2):
-        timeouts.begin(KEY, start=True)
+    one, two = timeouts.begin(KEY, start=True), timeouts.begin(KEY, start=True)
     look(timeouts, ledger)
-    timeouts.end(KEY, start=True)
+    timeouts.end(KEY, one, start=True)
     assert timers.seconds == []
-    timeouts.end(KEY, start=True)
+    timeouts.end(KEY, two, start=True)
     assert timers.seconds == [300.0]
 
 
@@ -160,9 +204,9 @@ def test_after_that_nothing_expires_though_gates_were_being_opened() -> None:
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
     look(timeouts, ledger)
-    timeouts.begin(KEY)
+    begun = timeouts.begin(KEY)
     timers.calls[0]()
     timeouts.stop()
-    timeouts.end(KEY)
+    timeouts.end(KEY, begun)
     look(timeouts, ledger)
     assert (expired, len(timeouts)) == ([], 0)
