@@ -262,13 +262,16 @@ class Account(AccountReader):
         """Add to the amount in one charge state. A row without amounts is dropped."""
         row = self._writable(dimension)
         row.by_charge_state[charge_state] += amount
-        self._drop_if_empty(dimension, row)
+        if amount <= 0:
+            self._drop_if_empty(dimension, row)
 
     def add_part(self, dimension: str, part: AccountPart, amount: int) -> None:
         """Add to one of the other counters."""
         row = self._writable(dimension)
-        setattr(row, part, getattr(row, part) + amount)
-        self._drop_if_empty(dimension, row)
+        counted = getattr(row, part) + amount
+        setattr(row, part, counted)
+        if not counted:
+            self._drop_if_empty(dimension, row)
 
     def _writable(self, dimension: str) -> Row:
         self.changes += 1

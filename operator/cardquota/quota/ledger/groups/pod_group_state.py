@@ -236,8 +236,11 @@ class PodGroupState(GroupHoldings):
         """By task: how many of its members must be among those that `missing` counts. Where it is
         empty any members will do.
         """
+        tasks = self.tasks
+        if not tasks:
+            return _NO_TASKS
         started = self._started_by_task
-        found = ((task, least - started.get(task, 0)) for task, least in self.tasks.items())
+        found = ((task, least - started.get(task, 0)) for task, least in tasks.items())
         return {task: number for task, number in found if number > 0}
 
     @property
