@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
 from cardquota.cluster.api import MERGE_PATCH, ApiError, Client, OutcomeUnknown
-from cardquota.cluster.events import ObjectReference
+from cardquota.cluster.events import EventRecorder, ObjectReference
 from cardquota.cluster.writes import FencedWriter, TermGuard
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
@@ -161,8 +161,8 @@ class Script:
         return self.answers.pop(0) if self.answers else stored(100, spec={})
 
 
-class Told:
-    """An event recorder that keeps what it is given, as the real one: once per reason."""
+class Told(EventRecorder):
+    """One that keeps what it is given and writes nothing: once per reason, as any does."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, str, str]] = []
@@ -171,7 +171,11 @@ class Told:
         self.clock: Callable[[], float] = lambda: 0.0
         self.renew_after = math.inf
         self.gives_way = False
-        self.has_room = True
+        self.room = True
+
+    @property
+    def has_room(self) -> bool:
+        return self.room
 
     def give_way(self) -> None:
         self.gives_way = True
@@ -183,7 +187,7 @@ class Told:
         self,
         ref: ObjectReference,
         *,
-        type: str,  # noqa: A002
+        type: Literal["Normal", "Warning"],  # noqa: A002
         reason: str,
         message: str,
         topic: str = "",

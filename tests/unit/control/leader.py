@@ -69,7 +69,7 @@ class Leader:
         self.releaser = GateReleaser(
             self.ledger,
             Writers(lambda: writer(self.fence), writer),
-            self.told,  # type: ignore[arg-type]
+            self.told,
             self.metrics,
             Settings(
                 release=Release(in_flight=in_flight, starvation_wait=0),

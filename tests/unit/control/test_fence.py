@@ -109,7 +109,7 @@ class KeptFence:
         self.fence = Fence(
             server,  # type: ignore[arg-type]
             server,  # type: ignore[arg-type]
-            self.told,  # type: ignore[arg-type]
+            self.told,
             self.metrics,
             settings or Settings(),
             clock=clock,

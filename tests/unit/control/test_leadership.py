@@ -69,7 +69,7 @@ class LeadingReplica:
         work = LeaderWork(
             self.ledger,
             term_writers(client, lambda: 60.0, fence, settings),
-            self.told,  # type: ignore[arg-type]
+            self.told,
             self.metrics,
             self.notifier,
             settings,

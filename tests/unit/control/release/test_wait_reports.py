@@ -42,7 +42,7 @@ class ToldWaits:
         self.conditions = GroupConditions(self.ledger, term=TERM, later=Timers().later)
         self.reports = WaitReports(
             self.ledger,
-            self.events,  # type: ignore[arg-type]
+            self.events,
             self.conditions,
             clock=lambda: self.now,
             later=lambda seconds: self._later(seconds),
@@ -106,10 +106,10 @@ def test_queues_take_turns() -> None:
 def test_nothing_is_told_while_no_event_can_be_taken_and_all_of_it_then() -> None:
     line = ToldWaits(FULL, waiting("a"))
     line.look()
-    line.events.has_room = False
+    line.events.room = False
     assert not line.go_on()
     assert (line.names, line.asked_back) == ([], [0.5])
-    line.events.has_room = True
+    line.events.room = True
     line.go_on()
     assert line.names == ["a"]
 

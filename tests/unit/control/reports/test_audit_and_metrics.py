@@ -29,7 +29,7 @@ def runs(name: str, cards: int, node: str = "h200-a") -> PodBody:
 
 def told(ledger: Ledger) -> list[tuple[str, str, str]]:
     events = Told()
-    report_unadmitted(ledger, events)  # type: ignore[arg-type]
+    report_unadmitted(ledger, events)
     return events.events
 
 

@@ -37,7 +37,7 @@ def reasons(told: Told) -> list[str]:
 
 def test_what_begins_and_what_is_over_is_told_once() -> None:
     told = Told()
-    events = ConditionEvents(told)  # type: ignore[arg-type]
+    events = ConditionEvents(told)
     well = a_view()
     over = a_view(3, 4)
     events.look("queue", well)
@@ -57,7 +57,7 @@ def test_what_begins_and_what_is_over_is_told_once() -> None:
 
 def test_another_queue_of_the_same_name_is_another() -> None:
     told = Told()
-    events = ConditionEvents(told)  # type: ignore[arg-type]
+    events = ConditionEvents(told)
     over = a_view(3, 4)
     events.look("queue", over)
     events.look("queue", replace(over, uid="another"))
@@ -73,10 +73,10 @@ async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(ledger_reader, name, limit)
     pods = [a_pod(f"p{n}").in_queue("red").gated() for n in range(3)]
     ledger, told = a_ledger(*pods, a_group("train")), Told()
-    assert report_left_out(ledger, told)  # type: ignore[arg-type]
+    assert report_left_out(ledger, told)
     assert told.events == []
-    reports = Reports(ledger, told)  # type: ignore[arg-type]
-    calls = [report_left_out(ledger, told) for _ in range(3)]  # type: ignore[arg-type]
+    reports = Reports(ledger, told)
+    calls = [report_left_out(ledger, told) for _ in range(3)]
     assert calls == [False, True, True]
     assert [(name, reason) for name, reason, _ in told.events] == [
         (name, "NotRead") for name in ("p0", "p1", "train", "p2")
@@ -98,7 +98,7 @@ NODE = a_node("n").sharing_memory(32552, 2)
 
 def test_b2_a_pod_of_an_unknown_card_is_told_once() -> None:
     ledger, told = a_ledger(NODE), Told()
-    reports = MemoryReports(ledger, told)  # type: ignore[arg-type]
+    reports = MemoryReports(ledger, told)
     assert reports.look()
     assert told.events == []
     bad = a_pod("p").asking_for_memory(7).on_node("n")
@@ -123,39 +123,39 @@ def test_b2_a_pod_of_an_unknown_card_is_told_once() -> None:
 
 def test_b2_a_bad_list_is_told_again_after_it_was_corrected() -> None:
     ledger, told = a_ledger(NODE), Told()
-    reports = MemoryReports(ledger, told)  # type: ignore[arg-type]
+    reports = MemoryReports(ledger, told)
     for text in ("1, 2", "1", "1, 2"):
         ledger.card_memory.unhealthy_seen("n", text)
         reports.look()
     assert [text for _, _, text in told.events] == [told.events[0][2]] * 2
-    MemoryReports(ledger, told).look()  # type: ignore[arg-type]
+    MemoryReports(ledger, told).look()
     assert len(told.events) == 3, "the next leader tells it again"
 
 
 def test_b1_cards_that_cannot_be_read() -> None:
     ledger, told = a_ledger(a_node("n").offering(7, v.GPU_MEMORY)), Told()
-    MemoryReports(ledger, told).look()  # type: ignore[arg-type]
+    MemoryReports(ledger, told).look()
     assert "<7> is offered without aliyun.com/gpu-count" in told.events[0][2]
 
 
 def test_b3_a_mixed_node() -> None:
     ledger, told = a_ledger(NODE.offering(8, GPU)), Told()
     see(ledger, a_pod("m").on_card("n", 0, 5), a_pod("w").asking_for(1).on_node("n"))
-    MemoryReports(ledger, told).look()  # type: ignore[arg-type]
+    MemoryReports(ledger, told).look()
     assert "it has pods that ask for whole cards and pods that ask for card" in told.events[0][2]
 
 
 def test_of_many_nodes_some_are_told_at_a_time() -> None:
     nodes = [a_node(f"n{i}").offering(7, v.GPU_MEMORY) for i in range(50)]
     ledger, told = a_ledger(*nodes), Told()
-    reports = MemoryReports(ledger, told)  # type: ignore[arg-type]
+    reports = MemoryReports(ledger, told)
     assert [reports.look() for _ in range(4)] == [False, False, True, True]
     assert len(told.events) == 50
 
 
 def test_of_a_node_that_is_gone_nothing_is_told() -> None:
     ledger, told = a_ledger(a_pod("p").asking_for_memory(7).on_node("n")), Told()
-    MemoryReports(ledger, told).look()  # type: ignore[arg-type]
+    MemoryReports(ledger, told).look()
     assert told.events == []
 
 
@@ -167,7 +167,7 @@ async def shown(ledger: Ledger) -> float | None:
 
 async def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
     ledger, told = a_ledger(a_namespace("good").in_mode("enforced"), a_namespace("none")), Told()
-    reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]
+    reports = NamespaceReports(ledger, told)
     reports.look()
     assert told.events == []
     assert await shown(ledger) == 0
@@ -202,7 +202,7 @@ def test_of_very_many_some_are_told_at_a_time_and_each_once() -> None:
     """As when a term begins, and somebody has labelled them all by a script."""
     bad = [a_namespace(f"n{n}").in_mode("enforce") for n in range(250)]
     ledger, told = a_ledger(*bad), Told()
-    reports = NamespaceReports(ledger, told)  # type: ignore[arg-type]
+    reports = NamespaceReports(ledger, told)
     looks = list[int]()
     for _ in range(4):
         done, before = reports.look(), sum(looks)
@@ -215,7 +215,7 @@ def test_of_very_many_some_are_told_at_a_time_and_each_once() -> None:
 def test_the_next_leader_tells_it_again() -> None:
     ledger, told = a_ledger(a_namespace("bad").in_mode("Enforced")), Told()
     for _ in range(2):
-        NamespaceReports(ledger, told).look()  # type: ignore[arg-type]
+        NamespaceReports(ledger, told).look()
     assert len(told.events) == 2
 
 
@@ -230,7 +230,7 @@ def test_d9_a_node_is_told_once_and_of_its_other_cards_nothing_wrong_is_said(
     bad = a_node().sharing(H800, 8, "81559", replicas="0").offering(whole)
     see(ledger, bad, a_node("good").with_cards(H200, 8))
     for _ in range(2):
-        report_nodes(ledger, told)  # type: ignore[arg-type]
+        report_nodes(ledger, told)
     ((_, reason, text),) = told.events
     assert reason == v.NOT_COUNTED
     assert text.startswith(start)
@@ -241,6 +241,6 @@ def test_of_a_cluster_of_bad_nodes_some_are_reported_at_a_time_and_each_once() -
     bad = [a_node(f"n{n}").sharing(H800, 8, "81559", replicas="0") for n in range(250)]
     ledger, told = a_ledger(*bad), Told()
     ledger.decisions.begin_term()
-    calls = [report_nodes(ledger, told) for _ in range(4)]  # type: ignore[arg-type]
+    calls = [report_nodes(ledger, told) for _ in range(4)]
     assert calls == [False, False, True, True]
     assert sorted(name for name, *_ in told.events) == sorted(f"n{n}" for n in range(250))

@@ -34,7 +34,7 @@ class ToldReports:
         self.ledger = ledger
         self.told = Told()
         self.pending: list[HandTimer] = []
-        self.reports = UnadmittedReports(ledger, self.told, later=self._later)  # type: ignore[arg-type]
+        self.reports = UnadmittedReports(ledger, self.told, later=self._later)
 
     def look(self) -> list[tuple[str, str, str]]:
         """Look at what changed; all that was said by the time it was gathered."""
