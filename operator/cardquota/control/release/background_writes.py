@@ -14,7 +14,8 @@ A stamp says on a running pod what a later leader could not know.
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
@@ -123,10 +124,9 @@ class BackgroundWrites:
                 self._stamp_line.add(uid, first=uid in self._ledger.misplaced)
         self._stamp_line.go_on()
 
-    def stop(self) -> None:
-        """The term is over: no more retries."""
-        self._group_line.retries.stop()
-        self._stamp_line.retries.stop()
+    def stop(self) -> Iterator[None]:
+        """The term is over: no more retries. Iterate over the result, which forgets them."""
+        return chain(self._group_line.retries.stop(), self._stamp_line.retries.stop())
 
     async def _correct(self, uid: str) -> bool:
         """Write what is missing or wrong on a pod; returns whether nothing is. It is looked at

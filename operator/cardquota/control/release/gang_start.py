@@ -10,10 +10,10 @@ room of members that are not charged yet, and patches are sent as slots become f
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
@@ -21,7 +21,7 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.stamp import Reservation
 from .gang_reports import GangReports
 from .gate import Chosen, GateAttempts, Opened, Sending
-from .pacing import Start
+from .pacing import SlotClaim, Start
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
 
@@ -66,33 +66,49 @@ class GangStart:
         self._reports = reports
         self._turn = asyncio.Lock()
 
-    async def run(
+    def run(
+        self,
+        gang: PodGroupState,
+        reservation: Reservation,
+        members: Members,
+        since: float,
+        start: Start,
+    ) -> Coroutine[Any, Any, None]:
+        """Start a gang after the ledger has charged its reservation and the first of its members.
+
+        If the group has changed by the time its reservation is to be written, for example to
+        another queue, that write is refused.
+
+        Dry runs come first: if a webhook refuses one pod, the others must not run without it for
+        ever. If this is cancelled, whatever ends the term handles all charges. Slots are claimed at
+        once: no more gangs of a queue are charged than can soon use them.
+
+        `start` ends when the first patches of all are answered, or when it is not known whether the
+        reservation is written. The fate of an unanswered gate may never be known, and other gangs
+        of its namespace do not wait for it.
+        """
+        claim = self._claim(reservation, members.charged, members.number, asks=True)
+        return self._run(gang, gang.facts, reservation, members, since, claim, start)
+
+    async def _run(
         self,
         gang: PodGroupState,
         facts: GroupFacts | None,
         reservation: Reservation,
         members: Members,
         since: float,
+        claim: SlotClaim,
         start: Start,
     ) -> None:
-        """Start a gang after the ledger has charged its reservation and the first of its members.
-
-        `facts`: as it was judged. If the group has changed by the time its reservation is to be
-        written, for example to another queue, that write is refused.
-
-        Dry runs come first: if a webhook refuses one pod, the others must not run without it for
-        ever. If this is cancelled, whatever ends the term handles all charges.
-
-        `start` ends when the first patches of all are answered, or when it is not known whether the
-        reservation is written. The fate of an unanswered gate may never be known, and other gangs
-        of its namespace do not wait for it.
-        """
         pods, answers = members.charged, Answers()
         all_may = False
-        if await self._charge_the_others(gang.key, reservation, members):
-            first = await _first_of_each_template(pods)
-            answers = await self._ask(first)
-            all_may = len(answers) == len(first) and _all_may(answers)
+        try:
+            if await self._charge_the_others(gang.key, reservation, members):
+                first = await _first_of_each_template(pods)
+                answers = await self._ask(claim, first)
+                all_may = len(answers) == len(first) and _all_may(answers)
+        finally:
+            self._slots.close(claim)
         reserved = (
             facts is not None
             and all_may
@@ -107,7 +123,7 @@ class GangStart:
             await self._take_back(gang, reservation, pods, answers, all_may=all_may)
         elif await self._is_whole(gang, pods):
             self._attempts.events.forget(facts.uid)
-            await self._open(gang, pods, since, start)
+            await self._open(gang, reservation, pods, since, start)
         else:
             await self._begin_anew(pods)
 
@@ -150,7 +166,7 @@ class GangStart:
         while len(members.charged) < members.number:
             await asyncio.sleep(0)
             group = self._ledger.groups.get(key)
-            if group is None or group.reservation is not reservation:
+            if self._slots.draining or group is None or group.reservation is not reservation:
                 return False
             for pod in islice(members.others, AT_A_TIME):
                 facts, stamp, _ = pod
@@ -163,21 +179,23 @@ class GangStart:
                 members.charged.append(pod)
         return True
 
-    async def _ask(self, pods: Sequence[Chosen]) -> Answers:
+    def _claim(
+        self, reservation: Reservation, pods: Sequence[Chosen], number: int, *, asks: bool = False
+    ) -> SlotClaim:
+        return self._slots.claim(reservation.queue, pods[0].facts.namespace, number, asks=asks)
+
+    async def _ask(self, claim: SlotClaim, pods: Sequence[Chosen]) -> Answers:
         """The answers to dry runs. After a no, no more are sent.
 
         None at all if we drain meanwhile: a gang that is not written ahead by then does not start.
         """
-        claim = self._slots.claim(pods[0].facts.namespace, len(pods), asks=True)
+        self._slots.lower(claim, len(pods))
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
-        try:
-            while claim.left and not noes and not self._slots.draining:
-                for slot in await claim.some():
-                    sending = self._attempts.send(pods[len(asked)], slot)
-                    asked.append(self._attempts.start(self._ask_one(sending, noes)))
-        finally:
-            self._slots.close(claim)
+        while claim.left and not noes and not self._slots.draining:
+            for slot in await claim.some():
+                sending = self._attempts.send(pods[len(asked)], slot)
+                asked.append(self._attempts.start(self._ask_one(sending, noes)))
         answers = await results_in_slices(asked)
         if self._slots.draining:
             return Answers()
@@ -201,11 +219,12 @@ class GangStart:
     async def _open(
         self,
         gang: PodGroupState,
+        reservation: Reservation,
         pods: Sequence[Chosen],
         since: float,
         start: Start,
     ) -> None:
-        claim = self._slots.claim(pods[0].facts.namespace, len(pods))
+        claim = self._claim(reservation, pods, len(pods))
         tasks: list[asyncio.Task[Opened]] = []
         unanswered = len(pods)
 

@@ -8,7 +8,7 @@ than it was released for, its stamp is corrected.
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from ...cluster.events import EventRecorder
@@ -66,6 +66,10 @@ class GateReleaser:
         """
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
+        self._put_off: dict[str, tuple[str, float]] = {}
+        """Queues whose next gang waits until starting gangs have most of their slots: its key, and
+        when it is judged again in any case. It may no longer fit then.
+        """
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._later: asyncio.TimerHandle | None = None
@@ -133,14 +137,14 @@ class GateReleaser:
         finally:
             self.groups.stop_timers()  # first: the tasks cancelled below did not end in time
             await ended(self._attempts.tasks)
-            self._attempts.retries.stop()
-            self.groups.stop()
-            self._background.stop()
+            retries = chain(
+                self._attempts.retries.stop(), self.groups.stop(), self._background.stop()
+            )
             self._wait_reports.stop()
             if self._later is not None:
                 self._later.cancel()
             slice_ = TimeSlice(LEADER_SLICE, self._clock)
-            for _ in self._ledger.decisions.end_term_in_steps():
+            for _ in chain(self._ledger.decisions.end_term_in_steps(), retries):
                 await slice_.give_way()
 
     async def drain(self, timeout: float) -> bool:
@@ -206,6 +210,11 @@ class GateReleaser:
         self.wake()
 
     def _decide(self, slice_: TimeSlice, since: float) -> None:
+        now = self._clock()
+        for put_off, (_, again) in list(self._put_off.items()):
+            if now >= again or self._slots.may_start(put_off):
+                del self._put_off[put_off]
+                self._order.add((put_off,))
         while self._order.place_one():
             if slice_.beyond(_DECIDING):
                 return
@@ -225,23 +234,25 @@ class GateReleaser:
         if account is None:
             return True
         self._wait_reports.look(queue)
+        # Judging a gang of thousands takes long, and its queue has news all the time.
+        put_off = self._put_off[queue][0] if queue in self._put_off else None
         starvation = None
         if self._starvation_wait:
             starvation = Starvation(self._wall_clock(), self._starvation_wait)
-        for found in release_cycle(self._ledger, account, starvation=starvation):
-            if found is not None:
-                self._release(found, since)
+        for found in release_cycle(self._ledger, account, before=put_off, starvation=starvation):
+            if found is not None and not self._release(found, since):
+                return True
             if not self._slots.free or slice_.beyond(_DECIDING):
                 return False
         return True
 
-    def _release(self, found: Opening, since: float) -> None:
-        """One candidate that fits."""
+    def _release(self, found: Opening, since: float) -> bool:
+        """One candidate that fits. Returns False if it is put off, and whoever is behind it."""
         gang, breaker = found.gang, self._attempts.breaker
         # A group without pods is enqueued.
         if gang is not None and not found.pods:
             self.groups.enqueue(found, gang)
-            return
+            return True
         # Where gates do not open, few slots are spent on them.
         facts = found.pods[0][0].facts
         if gang is None and not breaker.allows_patch(facts.namespace):
@@ -249,8 +260,14 @@ class GateReleaser:
             self._attempts.failed(facts)
         elif gang is not None and not breaker.allows_gang(facts.namespace):
             self.groups.hold_back(found.queue, gang)
+        # A gang waits for others of its queue that have not got their slots yet: it would hold what
+        # it cannot use.
+        elif gang is not None and not self._slots.may_start(found.queue):
+            self._put_off[found.queue] = gang.key, self._clock() + TRY_AGAIN
+            return False
         else:
             self._open(found, since)
+        return True
 
     def _open(self, opening: Opening, since: float) -> None:
         """Charge, write ahead where several start, patch. Every await comes after the charge, and

@@ -4,7 +4,7 @@ A group is enqueued before its pods are there, where it says what they will ask 
 with those that are. What it needs is charged first, and then written ahead (T2).
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -113,7 +113,7 @@ class GroupReleases:
         key = gang.key
         self._retries.worked((reservation.queue, key))
         start = self._attempts.breaker.start(_namespace(key))
-        work = self._starts.run(gang, gang.facts, reservation, members, since, start)
+        work = self._starts.run(gang, reservation, members, since, start)
         self.opening(key, work, start)
 
     def opening(
@@ -160,10 +160,10 @@ class GroupReleases:
         self._unused.stop()
         self._timeouts.stop()
 
-    def stop(self) -> None:
-        """The term is over."""
+    def stop(self) -> Iterator[None]:
+        """The term is over. Iterate over the result, which forgets what is remembered."""
         self.conditions.stop()
-        self._retries.stop()
+        return self._retries.stop()
 
     async def _write_ahead(
         self, group: PodGroupState, reservation: Reservation, slot: Slot

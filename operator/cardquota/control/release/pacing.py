@@ -6,8 +6,10 @@ in one namespace: so where gates do not open, few slots are spent on them.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Hashable
+import heapq
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from itertools import count
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from ...cluster.api.clock import Backoff
@@ -122,9 +124,13 @@ class Slot(NamedTuple):
 class SlotClaim:
     """The slots that a gang needs for one patch of each of its members. Close it after use."""
 
-    def __init__(self, slots: "Slots", namespace: str, number: int, *, asks: bool) -> None:
+    def __init__(
+        self, slots: "Slots", queue: str | None, namespace: str, number: int, *, asks: bool
+    ) -> None:
         self.asks = asks
         """Whether these are for dry runs, which write nothing: they are refused once we drain."""
+        self.queue = queue
+        """None: the claim holds up no other gang of its queue."""
         self.namespace = namespace
         self.left = number
         """How many slots it has not got yet."""
@@ -162,16 +168,17 @@ class Slots:
         self._gang_was_last = False
         self._claims: dict[SlotClaim, None] = {}
         """Claims that want more, in the order of their turns."""
+        self._claimed: Counter[str | None] = Counter()
+        """Slots that gangs want, by queue; None: those that hold up nobody."""
         self.draining = False
         """Whether dry runs get no more slots."""
 
     def drain(self) -> None:
-        """From now on only gangs with a written reservation get slots."""
+        """From now on only gangs with a written reservation get slots. Those that ask for dry runs
+        hear so some at a time: each then takes its charges back.
+        """
         self.draining = True
-        for claim in self._claims:
-            if claim.asks and claim.found is not None and not claim.found.done():
-                claim.found.set_result([])
-                claim.found = None
+        self.wake()
 
     @property
     def free(self) -> int:
@@ -194,17 +201,33 @@ class Slots:
         """Give back a slot. `worked` None: that says nothing about the namespace."""
         self._taken -= 1
         self._by_gangs -= slot.gang
+        before = self._breaker.tripped(slot.namespace)
         self._breaker.end(slot.namespace, begun=slot.tripped, worked=worked)
+        if not before and self._breaker.tripped(slot.namespace):
+            self._let_others_by(slot.namespace)
         self.wake()
 
-    def claim(self, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
+    def may_start(self, queue: str) -> bool:
+        """Whether one more gang of a queue may start: not while others of it want all slots."""
+        claimed = self._claimed[queue]
+        return not claimed or claimed < self.free
+
+    def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
         """Claim slots for a gang that starts. `asks`: for dry runs."""
-        claim = SlotClaim(self, namespace, number, asks=asks)
+        # As in `_let_others_by`.
+        holds_up = None if self._breaker.tripped(namespace) else queue
+        claim = SlotClaim(self, holds_up, namespace, number, asks=asks)
         self._claims[claim] = None
+        self._claimed[claim.queue] += number
         return claim
+
+    def lower(self, claim: SlotClaim, number: int) -> None:
+        """The claim wants at most so many more slots."""
+        self._give(claim, max(0, claim.left - number))
 
     def close(self, claim: SlotClaim) -> None:
         """The claim wants no more slots."""
+        self.lower(claim, 0)
         self._claims.pop(claim, None)
 
     def hand_out(self, *, others_wait: bool) -> bool:
@@ -214,6 +237,12 @@ class Slots:
         """
         most = self._share if others_wait else self._number
         left = _AT_ONCE
+        if self.draining:
+            for claim in [one for one in self._claims if one.asks and one.found is not None]:
+                if left <= 0:
+                    return True
+                left -= 1
+                self._refuse(claim)
         for claim in list(self._claims):
             room = min(self.free, most - self._by_gangs)
             if room <= 0:
@@ -237,34 +266,63 @@ class Slots:
     def _let_have(self, claim: SlotClaim, number: int) -> None:
         found, claim.found = claim.found, None
         del self._claims[claim]
-        claim.left -= number
+        self._give(claim, number)
         if claim.left:
             self._claims[claim] = None
         if found is not None and not found.done():
             found.set_result([self.take(claim.namespace, gang=True) for _ in range(number)])
+
+    @staticmethod
+    def _refuse(claim: SlotClaim) -> None:
+        found, claim.found = claim.found, None
+        if found is not None and not found.done():
+            found.set_result([])
+
+    def _let_others_by(self, namespace: str) -> None:
+        """Gangs of a tripped namespace may wait for long: others of their queue need not wait."""
+        for claim in self._claims:
+            if claim.namespace == namespace and claim.queue is not None:
+                left = claim.left
+                self._give(claim, left)
+                claim.queue, claim.left = None, left
+                self._claimed[None] += left
+
+    def _give(self, claim: SlotClaim, number: int) -> None:
+        claim.left -= number
+        self._claimed[claim.queue] -= number
+        if not self._claimed[claim.queue]:
+            del self._claimed[claim.queue]
 
 
 TRY_AGAIN: Final = 1.0
 """Seconds before the first retry of what failed, if no news of it comes earlier."""
 AT_MOST: Final = 60.0
 """Seconds between two tries, at most."""
+_AT_A_TIME: Final = 100
+"""Keys that are retried, or forgotten, before other work in the loop has a turn: a large gang may
+fail as a whole."""
 
 
 class Retries(Generic[K]):
-    """Calls `again` for what failed: after ever longer pauses, and once for each failure.
+    """Calls `again` for what failed, after a while.
 
     A key is remembered from its first failure until it `worked`, or until it has not failed for
-    twice the longest pause. Belongs to the loop it is used in.
+    twice the longest delay. There is one timer for all keys, and due keys are tried some at a time.
+    Belongs to the loop it is used in.
     """
 
     def __init__(self, again: Callable[[K], None]) -> None:
-        """`again` should do no more than note that the key is due: a large gang may fail whole."""
+        """`again` should do no more than note that the key is due."""
         self._again = again
         self._backoffs: dict[K, Backoff] = {}
-        self._waiting: set[K] = set()
-        """Keys to be tried again."""
-        self._timers: dict[K, asyncio.TimerHandle] = {}
-        """When that is; of all other keys, when they are forgotten."""
+        self._waiting: dict[K, int] = {}
+        """Keys to be tried again, and the number of their entry in `_line`."""
+        self._line: list[tuple[float, int, K]] = []
+        """A heap: when each key is tried. A key that has worked since stays until then."""
+        self._tried: OrderedDict[K, float] = OrderedDict()
+        """All other keys, and when they are forgotten. The latest is put last."""
+        self._numbers = count()
+        self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._backoffs)
@@ -280,29 +338,68 @@ class Retries(Generic[K]):
         backoff = self._backoffs.get(key)
         if backoff is None:
             backoff = self._backoffs[key] = Backoff(TRY_AGAIN, AT_MOST)
-        self._waiting.add(key)
-        self._call_later(key, backoff.next(), self._try)
+        self._tried.pop(key, None)
+        number = self._waiting[key] = next(self._numbers)
+        due = asyncio.get_running_loop().time() + backoff.next()
+        heapq.heappush(self._line, (due, number, key))
+        self._set_timer()
 
     def worked(self, key: K) -> None:
         """The key worked or is gone: it is not tried again."""
         self._backoffs.pop(key, None)
-        self._waiting.discard(key)
-        timer = self._timers.pop(key, None)
-        if timer is not None:
-            timer.cancel()
+        self._waiting.pop(key, None)
+        self._tried.pop(key, None)
 
-    def stop(self) -> None:
-        """Try nothing again from now on."""
-        for key in list(self._timers):
-            self.worked(key)
+    def stop(self) -> Iterator[None]:
+        """Try nothing again from now on.
 
-    def _try(self, key: K) -> None:
-        self._waiting.discard(key)
-        self._call_later(key, 2 * AT_MOST, self.worked)
-        self._again(key)
+        Iterate over the result: each step forgets one key. Forgetting very many in one go would
+        hold up the loop.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        return self._forget()
 
-    def _call_later(self, key: K, seconds: float, call: Callable[[K], None]) -> None:
-        before = self._timers.get(key)
-        if before is not None:
-            before.cancel()
-        self._timers[key] = asyncio.get_running_loop().call_later(seconds, call, key)
+    def _forget(self) -> Iterator[None]:
+        while self._line:
+            self._line.pop()
+            yield
+        while self._backoffs:
+            self.worked(next(reversed(self._backoffs)))
+            yield
+
+    def _fire(self) -> None:
+        self._timer = None
+        now = asyncio.get_running_loop().time()
+        try:
+            for _ in range(_AT_A_TIME):
+                if self._line and self._line[0][0] <= now:
+                    self._try_first(now)
+                elif self._tried and next(iter(self._tried.values())) <= now:
+                    self.worked(next(iter(self._tried)))
+                else:
+                    break
+        finally:
+            self._set_timer()
+
+    def _try_first(self, now: float) -> None:
+        _, number, key = heapq.heappop(self._line)
+        if self._waiting.get(key) == number:
+            del self._waiting[key]
+            self._tried[key] = now + 2 * AT_MOST
+            self._again(key)
+
+    def _set_timer(self) -> None:
+        """For the key that is due first. Call this when that may have changed."""
+        times = [self._line[0][0]] if self._line else []
+        if self._tried:
+            times.append(next(iter(self._tried.values())))
+        if not times:
+            return
+        due = min(times)
+        if self._timer is not None:
+            if self._timer.when() <= due:
+                return
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(due, self._fire)

@@ -67,6 +67,7 @@ def release_cycle(
     ledger: Ledger,
     account: Account,
     *,
+    before: str | None = None,
     starvation: Starvation | None = None,
 ) -> Iterator[Opening | None]:
     """Yields what can be released, and None after each step that releases nothing.
@@ -81,10 +82,11 @@ def release_cycle(
     waited for, and the first one by the classes that wait. `next_refusals` then gives the pods that
     are to be told why they wait.
 
-    `starvation`: what wait is too long; None: none is.
+    `before`: the key of a gang. The cycle ends where it would judge that gang: neither the gang nor
+    anything behind it is judged. `starvation`: what wait is too long; None: none is.
     """
     # Borrowers and all others take turns: of either there may always be more to look at.
-    in_order = _Cycle(ledger, account, starvation).in_order()
+    in_order = _Cycle(ledger, account, starvation).in_order(before)
     for borrowed in _borrowing(ledger, account):
         yield borrowed
         if borrowed is not None:
@@ -136,7 +138,7 @@ class _Cycle:
         """The place of the last inadmissible class that was looked at."""
         self._free_compute = self._judge.free_compute
 
-    def in_order(self) -> Iterator[Opening | None]:
+    def in_order(self, before: str | None) -> Iterator[Opening | None]:
         """One step after the other."""
         pending, judge = self._pending, self._judge
         while True:
@@ -148,7 +150,7 @@ class _Cycle:
                 yield None
                 continue
             candidate, inadmissible = self._next()
-            if candidate is None:
+            if candidate is None or (candidate.gang and candidate.gang.key == before):
                 return
 
             # 2. Closed cards: who wants one waits until it is open, and is not judged.

@@ -7,6 +7,7 @@ import pytest
 
 from cardquota.control.release import NamespaceCircuitBreaker, Retries, Slot, SlotClaim, Slots
 from cardquota.control.release.pacing import AT_MOST, TRY_AGAIN
+from harness.fake_clock_loop import pass_by
 
 pytestmark = pytest.mark.fake_clock
 
@@ -27,8 +28,8 @@ class SlotsWorld:
         for _ in range(3):
             self.breaker.end(namespace, begun=self.breaker.begin(namespace), worked=False)
 
-    async def gang(self, number: int, namespace: str = "team") -> SlotClaim:
-        claim = self.slots.claim(namespace, number)
+    async def gang(self, number: int, queue: str = "queue", namespace: str = "team") -> SlotClaim:
+        claim = self.slots.claim(queue, namespace, number)
         self.taken[claim] = []
         self._asking = asyncio.ensure_future(self._ask(claim))
         await asyncio.sleep(0)
@@ -102,7 +103,7 @@ async def test_of_a_single_slot_gangs_and_others_have_every_other_turn() -> None
 async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang() -> None:
     world = SlotsWorld()
     world.trip("bad")
-    bad, good = await world.gang(20, "bad"), await world.gang(20)
+    bad, good = await world.gang(20, namespace="bad"), await world.gang(20, "other")
     for _ in range(3):
         await world.hand_out()
     assert (world.has(bad), world.has(good)) == (2, 6)
@@ -111,9 +112,36 @@ async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang(
     assert world.slots.free == 0
 
 
+async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slots() -> None:
+    world = SlotsWorld()
+    gang = await world.gang(12)
+    assert not world.slots.may_start("queue")
+    assert world.slots.may_start("other")
+    await world.hand_out()
+    await world.hand_out()
+    assert not world.slots.may_start("queue")
+    world.answer(gang, 8)
+    assert world.slots.may_start("queue")
+    world.slots.close(gang)
+    assert world.slots.may_start("queue")
+
+
+async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None:
+    world = SlotsWorld()
+    bad, good = await world.gang(12, namespace="bad"), await world.gang(9, "other")
+    await world.hand_out()
+    world.answer(bad, 2, worked=False)
+    assert not world.slots.may_start("queue")
+    world.answer(bad, 1, worked=False)
+    assert world.slots.may_start("queue")
+    assert not world.slots.may_start("other")
+    world.slots.close(good)
+    assert world.slots.may_start("other")
+
+
 async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
     world = SlotsWorld()
-    asks = world.slots.claim("team", 3, asks=True)
+    asks = world.slots.claim("queue", "team", 3, asks=True)
     waits = asyncio.ensure_future(asks.some())
     opens = await world.gang(2)
     world.slots.drain()
@@ -121,6 +149,20 @@ async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
     assert await asyncio.wait_for(waits, 1.0) == []
     assert await asyncio.wait_for(asks.some(), 1.0) == []
     assert (world.has(opens), world.slots.taken) == (2, 2)
+
+
+async def test_many_that_only_ask_hear_that_we_drain_some_at_a_time() -> None:
+    """Each takes back the charges of its gang in that turn."""
+    world = SlotsWorld()
+    claims = [world.slots.claim(f"q{n}", "team", 1, asks=True) for n in range(40)]
+    waits = [asyncio.ensure_future(one.some()) for one in claims]
+    await asyncio.sleep(0)
+    world.slots.drain()
+    heard = []
+    while await world.hand_out():
+        heard.append(sum(one.done() for one in waits))
+    assert heard == [16, 32]
+    assert await asyncio.gather(*waits) == [[]] * 40
 
 
 async def test_many_slots_are_handed_out_some_at_a_time() -> None:
@@ -216,9 +258,27 @@ async def test_what_worked_begins_anew_and_is_not_tried_for_the_failure_before()
     assert len(tried.at) == 1
 
 
+async def test_many_that_are_due_at_once_are_tried_some_at_a_time() -> None:
+    """All of a large gang may have failed in one moment. Nor are they forgotten all in one go."""
+    tries: list[int] = []
+    retries = Retries[int](tries.append)
+    for number in range(1_000):
+        retries.failed(number)
+    pass_by(TRY_AGAIN)  # all of them, while nobody has a turn
+    most = 0
+    while len(tries) < 1_000:
+        before = len(tries)
+        await asyncio.sleep(0)
+        most = max(most, len(tries) - before)
+    assert (most, sorted(tries)) == (100, list(range(1_000)))
+    steps = sum(1 for _ in retries.stop())
+    assert (steps, len(retries)) == (1_000, 0)
+
+
 async def test_nothing_after_the_end() -> None:
     tried = Tried()
     tried.retries.failed("a")
-    tried.retries.stop()
+    for _ in tried.retries.stop():
+        pass
     await asyncio.sleep(AT_MOST)
     assert (tried.at, len(tried.retries)) == ([], 0)

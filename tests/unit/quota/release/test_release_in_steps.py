@@ -280,3 +280,38 @@ def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
     list(release_cycle(ledger, red(ledger)))
     assert [len(refusal.pods) for refusal in told(ledger)] == [1, 32, 17]
+
+
+@pytest.mark.parametrize("inadmissible", [False, True])
+def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
+    inadmissible: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who comes before it is opened; nobody behind it is."""
+    judged: list[str] = []
+    judge = ReleaseJudge.judge
+
+    def noted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
+        if candidate.gang is not None:
+            judged.append(candidate.gang.key)
+        return judge(self, candidate)
+
+    gang = GANG.created("2026-01-01T00:00:00Z")
+    ledger = a_cluster(
+        waiting("first").created(LONG_AGO),
+        gang,
+        member("m1"),
+        member("m2"),
+        waiting("last").created("2026-06-01T00:00:00Z"),
+    )
+    if inadmissible:
+        see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))
+        assert release(ledger)[0] == []
+        ledger.pod_gone("uid-large")
+    monkeypatch.setattr(ReleaseJudge, "judge", noted)
+    opened = [
+        name
+        for step in release_cycle(ledger, red(ledger), before="team/gang")
+        for name in charge(ledger, step)
+    ]
+    assert (opened, judged) == (["first"], [])
+    assert release(ledger)[0] == [["m1", "m2"]]

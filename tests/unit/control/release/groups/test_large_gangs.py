@@ -1,6 +1,7 @@
 """A gang of hundreds: what is done for each member is done for some at a time."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from cardquota.control.release import gang_start, pacing
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
+from cardquota.quota.pending import Candidate
+from cardquota.quota.release import Opening, ReleaseJudge, Wait
 
 from ...fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ...leader import GANG, Leader, leading, reservations, trip, waiting
@@ -161,10 +164,83 @@ class Held:
             future.set_exception(error) if error else future.set_result(None)
         del self.under_way[:number]
 
+    async def answer_until(self, condition: Callable[[], bool]) -> None:
+        """Answer one after the other, with a moment between them."""
+        for _ in range(200):
+            if condition():
+                return
+            self.answer(1)
+            await asyncio.sleep(0.005)
+        pytest.fail("not after 200 answers")
+
 
 async def _turns() -> None:
     for _ in range(30):
         await asyncio.sleep(0)
+
+
+async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_about() -> None:
+    """Charged it would hold what it cannot use yet."""
+    world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        await _turns()
+        assert charged(leader.ledger, H200) == NUMBER
+        await held.answer_until(lambda: len(leader.opened) == NUMBER + 2)
+
+
+async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have thousands of members; whoever comes before it is released meanwhile."""
+    monkeypatch.setattr(module, "TRY_AGAIN", 60.0)
+    judged: list[str] = []
+    judge = ReleaseJudge.judge
+
+    def counted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
+        if candidate.gang is not None:
+            judged.append(candidate.gang.key)
+        return judge(self, candidate)
+
+    monkeypatch.setattr(ReleaseJudge, "judge", counted)
+    world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    async with leading(
+        *world,
+        a_group("more").in_queue("queue").of(2).created("2026-03-01T00:00:00Z"),
+        *more,
+        in_flight=4,
+    ) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)  # so that there is a slot at times
+        for number in range(3):
+            early = waiting(f"early-{number}").created("2025-01-01T00:00:00Z")
+            leader.see(early)
+            held.answer(1)
+            await until(lambda: early.name in leader.opened)  # noqa: B023
+        assert judged.count("team/more") == 1
+        await held.answer_until(lambda: len(leader.opened) == NUMBER + 5)
+
+
+async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
+    """It is judged again after a while."""
+    queue = a_queue().with_quota({H200: 42})
+    more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
+    pair = a_group("more").in_queue("queue").of(2)
+    async with leading(queue, GANG.of(40), *members(40), pair, *more, in_flight=4) as leader:
+        held = Held(leader)
+        await until(lambda: len(held.under_way) == 4)
+        held.answer(1)
+        await _turns()
+        leader.see(queue.with_quota({H200: 41}).at_revision(9))
+        leader.see(waiting("late").created("2026-04-01T00:00:00Z"))
+        await held.answer_until(lambda: "late" in leader.opened)
+        assert len(leader.script.asked) < 30
 
 
 @pytest.mark.parametrize("stuck", ["its gates", "its group"])
@@ -234,3 +310,42 @@ async def test_after_a_no_nobody_else_is_asked() -> None:
         held.answer(3)
         await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
         assert len(leader.script.asked) == 3
+
+
+def _members_charged(leader: Leader, queue: str) -> int:
+    pods = leader.ledger.pods.values()
+    return sum(pod.assumed is not None and pod.assumed.queue == queue for pod in pods)
+
+
+async def test_nothing_more_of_a_gang_is_charged_while_we_drain() -> None:
+    async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=4) as leader:
+        while not _members_charged(leader, "queue"):
+            await asyncio.sleep(0)
+        most = _members_charged(leader, "queue")
+        draining = asyncio.create_task(leader.releaser.drain(5.0))
+        while not draining.done():
+            await asyncio.sleep(0)
+            most = max(most, _members_charged(leader, "queue"))
+        assert (most < NUMBER, charged(leader.ledger, H200)) == (True, 0)
+
+
+async def test_members_of_gangs_are_charged_one_gang_after_the_other() -> None:
+    """However many gangs start at once, one turn of the loop charges a few members (I5)."""
+    queues = [a_queue(name).with_quota({H200: NUMBER}) for name in ("one", "two")]
+    gangs = [a_group(queue.name).in_queue(queue.name).of(NUMBER) for queue in queues]
+    pods = [
+        waiting(f"{queue.name}-{n}").in_queue(queue.name).in_group(queue.name)
+        for queue in queues
+        for n in range(NUMBER)
+    ]
+    async with leading(*queues, *gangs, *pods, in_flight=4) as leader:
+        more = dict.fromkeys(("one", "two"), 0)
+        most = 0
+        while sum(more.values()) < 2 * NUMBER:
+            await asyncio.sleep(0)
+            now = {queue: _members_charged(leader, queue) for queue in more}
+            # The first of each are charged with its reservation.
+            grew = [queue for queue in more if 0 < more[queue] < now[queue]]
+            most = max(most, len(grew))
+            more = now
+        assert most == 1
