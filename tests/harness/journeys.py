@@ -170,7 +170,7 @@ class _PostedStatus:
 
     shows_conditions = True
 
-    def start(self) -> None: ...
+    def start(self, moved: object) -> None: ...
 
     def post(self, queue: str, view: QueueReport | None) -> None:
         assert view is not None, queue

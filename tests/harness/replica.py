@@ -167,7 +167,7 @@ class _Posted:
         self._reports: dict[str, object] = {}
         self.shows_conditions = True
 
-    def start(self) -> None: ...
+    def start(self, moved: object) -> None: ...
 
     def post(self, queue: str, report: object) -> None:
         self._reports[queue] = report

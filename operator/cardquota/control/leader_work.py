@@ -6,6 +6,7 @@ term; the next one begins anew.
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from ..cluster.api.client import Client
@@ -38,8 +39,8 @@ class ReportReceiver(Protocol):
     def shows_conditions(self) -> bool:
         """Whether the conditions of queues are published. Else they get events."""
 
-    def start(self) -> None:
-        """The term has begun."""
+    def start(self, moved: Callable[[], object]) -> None:
+        """The term has begun. Call `moved`, from any thread, when `shows_conditions` changes."""
 
     def post(self, queue: str, report: QueueReport | None) -> None:
         """New numbers of a queue, or that it is gone."""
@@ -206,7 +207,8 @@ class LeaderWork:
             later=self._later,
         )
         self._metrics.leader.set(1)
-        receiver.start()
+        loop = asyncio.get_running_loop()
+        receiver.start(partial(loop.call_soon_threadsafe, self.report_all))
         reports = self._reports = Reports(self._ledger, self._events)
         self.report_all()
         for part in self._parts:

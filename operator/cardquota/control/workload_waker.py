@@ -354,13 +354,11 @@ class WorkloadWaker:
 
     async def _write(self, one: RefusedWorkload, number: int) -> None:
         facts = one.facts
-        now = datetime.fromtimestamp(self._wall_clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         condition = {
             "type": v.WOKEN_CONDITION,
             "status": "True",
             "reason": v.QUOTA_FREE,
             "message": workload_messages.woken(one.queue, number),
-            "lastTransitionTime": now,
         }
         group = "batch" if facts.kind == "Job" else "apps"
         place = f"namespaces/{facts.namespace}/{facts.kind.lower()}s/{facts.name}"
@@ -369,6 +367,8 @@ class WorkloadWaker:
             async with self._at_a_time:
                 if not self._leads:
                     return
+                now = datetime.fromtimestamp(self._wall_clock(), UTC)
+                condition["lastTransitionTime"] = now.strftime("%Y-%m-%dT%H:%M:%SZ")
                 await self._client.patch(
                     f"/apis/{group}/v1/{place}/status",
                     body,

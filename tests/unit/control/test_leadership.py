@@ -17,6 +17,7 @@ from cardquota.cluster.watch import ChangeNotifier
 from cardquota.control import Leadership, LeaderWork, leader_work, term_writers
 from cardquota.control import leadership as module
 from cardquota.metrics import Metrics
+from cardquota.quota import vocabulary as v
 from cardquota.quota.reports import QueueReport
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
@@ -30,12 +31,14 @@ class SilentQueueOperator:
     """Reconciles nothing."""
 
     posted: ClassVar[dict[str, QueueReport | None]] = {}
+    moved: ClassVar[list[Callable[[], object]]] = []
     shows_conditions = True
 
     def __init__(self) -> None:
         self.posted.clear()
 
-    def start(self) -> None: ...
+    def start(self, moved: Callable[[], object]) -> None:
+        self.moved[:] = [moved]
 
     def post(self, queue: str, found: QueueReport | None) -> None:
         self.posted[queue] = found
@@ -94,6 +97,7 @@ class LeadingReplica:
 @pytest.fixture
 async def replica(monkeypatch: pytest.MonkeyPatch) -> LeadingReplica:
     monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
+    SilentQueueOperator.posted.clear()
     return LeadingReplica()
 
 
@@ -105,6 +109,21 @@ async def test_an_orderly_exit_may_give_the_lease_up(replica: LeadingReplica) ->
     assert replica.leads == 0
     assert replica.failures == []
     assert no_charge_is_left(replica.ledger)
+
+
+async def test_queues_are_told_by_events_once_their_conditions_turn_out_not_to_be_shown(
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The definition of Queues is read after the first reports."""
+    see(replica.ledger, a_queue().with_quota({H200: -1}))
+    replica.leadership.acquired("term")
+    await until(lambda: SilentQueueOperator.posted)
+    await asyncio.sleep(5)
+    assert v.Condition.QUOTA_VALID not in [reason for _, reason, _ in replica.told.events]
+    monkeypatch.setattr(SilentQueueOperator, "shows_conditions", False)
+    SilentQueueOperator.moved[0]()
+    await until(lambda: v.Condition.QUOTA_VALID in [reason for _, reason, _ in replica.told.events])
+    await replica.leadership.stop(1.0)
 
 
 async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:

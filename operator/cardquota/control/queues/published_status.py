@@ -261,7 +261,7 @@ async def find_place(client: Client, *, standalone: bool) -> StatusPlace | None:
     except ApiError as error:
         if not error.absent:
             return None
-    except (OutcomeUnknown, msgspec.MsgspecError):
+    except (OutcomeUnknown, msgspec.MsgspecError, RecursionError):
         return None
     return StatusFields(instead=not standalone) if keeps else StatusAnnotation()
 

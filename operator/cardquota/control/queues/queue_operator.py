@@ -19,9 +19,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import aiohttp
-
-from ...cluster.api.access import Access
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
@@ -49,7 +46,8 @@ class QueueOperator:
         self._unwritten = unwritten
         self._standalone = standalone
         self._place: StatusPlace = StatusFields() if standalone else StatusAnnotation()
-        """Where the numbers are published, as far as is known."""
+        """Where the numbers are published. A guess, until the definition of Queues was read."""
+        self._moved: Callable[[], object] | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._reconciler: QueueReconciler | None = None
@@ -63,8 +61,12 @@ class QueueOperator:
         self._posted: dict[str, QueueReport | None] = {}
         """What the reconciler has not taken yet, by uid."""
 
-    def start(self) -> None:
-        """Begin reconciling, and again whenever the definition of Queues is another one."""
+    def start(self, moved: Callable[[], object]) -> None:
+        """Begin reconciling, and again whenever the definition of Queues is another one.
+
+        `moved`: called in the Kopf thread whenever `shows_conditions` changes.
+        """
+        self._moved = moved
         self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
         self._thread.start()
 
@@ -84,7 +86,7 @@ class QueueOperator:
 
     @property
     def shows_conditions(self) -> bool:
-        """Whether conditions stand where the numbers are published."""
+        """Whether conditions stand where the numbers are published: a guess at first (`moved`)."""
         return self._place.has_state
 
     async def stop(self, timeout: float = 5.0) -> None:
@@ -144,24 +146,33 @@ class QueueOperator:
             return
         access = await find_access()
         client, session = Client(access), open_session(access)
-        self._place = await find_place(client, standalone=self._standalone) or self._place
+        login = kopf.AiohttpSession(server=access.server, aiohttp_session=session)
+        try:
+            place = await find_place(client, standalone=self._standalone) or self._place
+            if not self._stop.is_set():
+                await self._publish(place, client, login, end)
+        finally:
+            await client.close()
+            await session.close()
+
+    async def _publish(
+        self, place: StatusPlace, client: Client, login: kopf.AiohttpSession, end: asyncio.Event
+    ) -> None:
+        """Until the end, or until numbers belong somewhere else."""
+        moved, self._place = place.has_state != self._place.has_state, place
+        if moved and self._moved is not None:
+            self._moved()
         reconciler = self._reconciler = QueueReconciler(
-            client,
-            _now,
-            standalone=self._standalone,
-            place=self._place,
-            unwritten=self._unwritten,
+            client, _now, standalone=self._standalone, place=place, unwritten=self._unwritten
         )
         # Begun before Kopf, which waits for no such task when it ends.
         following = asyncio.create_task(self._follow_definition(client))
         try:
-            if self._stop.is_set():
-                return
             with self._lock:
                 self._posted = {view.uid: view for view in self._views.values()}
             self._take()
             await kopf.operator(
-                registry=_handlers(reconciler, access, session),
+                registry=_handlers(reconciler, login),
                 settings=_settings(),
                 standalone=True,
                 clusterwide=True,
@@ -171,8 +182,6 @@ class QueueOperator:
             self._reconciler = None
             reconciler.close()
             await ended({following})
-            await client.close()
-            await session.close()
 
     async def _follow_definition(self, client: Client) -> None:
         """End Kopf, so that it is started again, when numbers belong somewhere else."""
@@ -196,16 +205,13 @@ def _settings() -> kopf.OperatorSettings:
     return settings
 
 
-def _handlers(
-    reconciler: QueueReconciler, access: Access, session: aiohttp.ClientSession
-) -> kopf.OperatorRegistry:
-    """`session` stays the caller's; Kopf reads the API server through it."""
+def _handlers(reconciler: QueueReconciler, login: kopf.AiohttpSession) -> kopf.OperatorRegistry:
     registry = kopf.OperatorRegistry()
 
     # Kopf's own logins know no token files, no plugins and no server names. After a 401 it takes no
     # session that it had before: it ends, and is started again with what `find_access` finds then.
-    async def login(**_: Any) -> kopf.AiohttpSession:
-        return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
+    async def log_in(**_: Any) -> kopf.AiohttpSession:
+        return login
 
     async def queue_seen(event: Any, uid: str | None, **_: Any) -> None:
         if event["type"] == "DELETED":
@@ -213,7 +219,7 @@ def _handlers(
         else:
             reconciler.seen(event["object"])
 
-    kopf.on.login(registry=registry)(login)
+    kopf.on.login(registry=registry)(log_in)
     kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)
     return registry
 

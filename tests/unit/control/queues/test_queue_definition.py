@@ -52,6 +52,17 @@ class DefinitionServer:
         return json.dumps({"metadata": {}, "items": items}).encode()
 
 
+class DeepServer:
+    async def get(self, *_: object, **__: object) -> bytes:
+        deep = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
+        return b'{"metadata":{},"items":[{"spec":{"versions":[{"schema":%s}]}}]}' % deep
+
+
+async def test_a_definition_that_is_too_deep_says_nothing() -> None:
+    """So numbers are published as before: an error would end whoever follows it."""
+    assert await find_place(cast("Client", DeepServer()), standalone=True) is None
+
+
 @pytest.mark.parametrize(
     ("answer", "with_ours", "with_volcano"),
     [

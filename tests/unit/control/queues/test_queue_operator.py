@@ -122,7 +122,7 @@ def an_operator(unwritten: Callable[[int], None] = lambda _: None) -> QueueOpera
 async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> None:
     """Without it no status of any queue would be written until the next term. It has the views."""
     operator = an_operator()
-    operator.start()
+    operator.start(lambda: None)
     await until(lambda: server.watches == 1)
     server.fails, server.queues, server.patches = False, [{"metadata": META}], 0
     await until(lambda: server.watches == 2)
@@ -138,12 +138,14 @@ async def test_it_is_started_again_when_the_definition_of_queues_is_another(
     monkeypatch.setattr(module, "LOOK", 0.02)
     operator = an_operator()
     server.fails = False
-    operator.start()
+    moved: list[bool] = []
+    operator.start(lambda: moved.append(operator.shows_conditions))
     await until(lambda: server.watches == 1)
     shown = [operator.shows_conditions]
     server.definitions = [{"spec": {"versions": [{"name": v.VERSION, "schema": {}}]}}]
     await until(lambda: server.watches == 2)
     assert [*shown, operator.shows_conditions] == [True, False]
+    assert moved == [False]
     await operator.stop(60)
 
 
@@ -154,7 +156,7 @@ async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
     server.fails, server.queues = False, [{"metadata": META, "status": {"state": "Closing"}}]
     unwritten: list[int] = []
     operator = an_operator(unwritten.append)
-    operator.start()
+    operator.start(lambda: None)
     await until(lambda: server.patches and unwritten)
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -167,7 +169,7 @@ async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
 async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
     server.fails = False
     operator = an_operator()
-    operator.start()
+    operator.start(lambda: None)
     await until(lambda: server.watches)
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -180,7 +182,7 @@ async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
 @pytest.mark.slow
 async def test_a_term_that_ends_before_kopf_is_up(server: QueueServer) -> None:
     operator = an_operator()
-    operator.start()
+    operator.start(lambda: None)
     await operator.stop(60)
     # Kopf, if it was on its way up, tries to reach its closed server a few times more.
     await until(lambda: "kopf" not in [thread.name for thread in threading.enumerate()])

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from builders import H200, H800, Body, a_namespace, a_pod, see
+from builders.pod import PodBody
 from cardquota.control.release import pacing as module
 from cardquota.quota import vocabulary as v
 
@@ -102,6 +103,36 @@ async def test_never_two_writes_of_one_pod_at_the_same_time() -> None:
         assert leader.script.calls[1].body["metadata"]["resourceVersion"] == "8"
 
 
+@pytest.fixture
+def much_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again when no test waits for it any more."""
+    monkeypatch.setattr(module, "TRY_AGAIN", 1_000.0)
+    monkeypatch.setattr(module, "AT_MOST", 1_000.0)
+
+
+@pytest.mark.usefixtures("much_later")
+async def test_what_changed_while_it_was_written_is_written_again_at_once() -> None:
+    async with leading(THREE, ELSEWHERE) as leader:
+        leader.script.hold = asyncio.Event()
+        await until(lambda: leader.script.in_flight)
+        leader.see(ELSEWHERE.stamped("queue", {H200: 1}).at_revision(7))
+        await asyncio.sleep(0.01)
+        leader.script.hold.set()
+        await until(lambda: len(leader.script.calls) == 2)
+        assert leader.script.calls[1].body["metadata"]["resourceVersion"] == "7"
+
+
+@pytest.mark.usefixtures("much_later")
+async def test_what_failed_is_not_written_at_every_news_of_it() -> None:
+    """A webhook that refuses our writes is not asked as often as others write the pod."""
+    async with leading(THREE, ELSEWHERE, answers=(refused(403),)) as leader:
+        await until(lambda: leader.script.calls)
+        for revision in range(7, 12):
+            leader.see(ELSEWHERE.stamped("queue", {H200: revision}).at_revision(revision))
+            await asyncio.sleep(0.01)
+        assert len(leader.script.calls) == 1
+
+
 async def test_nothing_is_written_near_the_end_of_a_term() -> None:
     async with leading(THREE, ELSEWHERE, left=0.1) as leader:
         await asyncio.sleep(0.06)
@@ -121,6 +152,27 @@ async def deciding(*things: Body, answers: tuple[Answer, ...] = ()) -> AsyncIter
         leader.ledger.fix_queues()
         leader.releaser.wake()
         yield leader
+
+
+def renamed(pod: PodBody, name: str) -> PodBody:
+    return pod.put(name, "metadata", "name").with_uid(name)
+
+
+async def test_few_are_written_at_a_time_and_first_those_whose_card_is_wrong() -> None:
+    """A restart finds every pod of a namespace in audit mode without a note."""
+    audited = [renamed(ADMITTED, f"audited-{n}") for n in range(5)]
+    wrong = renamed(ELSEWHERE, "wrong")
+    async with leading(THREE, AUDITED, *audited, in_flight=2) as leader:
+        leader.script.hold = asyncio.Event()
+        leader.ledger.fix_queues()
+        leader.releaser.wake()
+        await until(lambda: len(leader.script.calls) == 2)
+        leader.see(wrong)
+        await asyncio.sleep(0.01)
+        assert len(leader.script.calls) == 2
+        leader.script.hold.set()
+        await until(lambda: len(leader.script.calls) == 6)
+        assert leader.script.calls[2].path.endswith("/wrong")
 
 
 async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:

@@ -324,6 +324,22 @@ async def test_r5_only_the_leader_wakes_and_the_next_finds_all() -> None:
     assert len(stage.waker) == 0
 
 
+async def test_a_write_that_waits_for_its_turn_is_not_sent_once_we_drain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workload_waker, "AT_A_TIME", 1)
+    stage = WakingStage()
+    stage.sleeps("a")
+    stage.sleeps("b")
+    stage.waker.begin("term")
+    while not stage.written:
+        await after(0.0005)
+    await stage.waker.drain(1)
+    await after(1)
+    await stage.waker.end()
+    assert stage.woken == ["a"]
+
+
 async def test_a_bounded_number_of_writes_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workload_waker, "AT_A_TIME", 2)
     stage = WakingStage(**{H200: 100})
