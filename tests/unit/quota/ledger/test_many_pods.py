@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from builders import CARDS, H200, a_ledger, a_namespace, a_node, a_queue, see
+from builders import CARDS, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.quota import to_its_end
 from cardquota.quota.decisions import is_surplus, judge_create
 from cardquota.quota.ledger import Ledger
@@ -106,3 +106,18 @@ def test_r6_the_wish_of_a_workload_is_news_to_each_queue_in_which_pods_of_its_wa
     assert set(ledger.dirty.take_pending()) == set()
     replica_set(ledger, "web-new", 1)
     assert set(ledger.dirty.take_pending()) == {"red", "blue"}
+
+
+def on_one_node(pods: int, *nodes: Body) -> Ledger:
+    """So many pods hold card memory of a node, which may not be there."""
+    return a_ledger(*nodes, *(a_pod(f"p{number}").on_card("n", 0, 1) for number in range(pods)))
+
+
+@pytest.mark.parametrize("nodes", [[], [a_node("n").sharing_memory(400, 4)]], ids=["ghost", "node"])
+def test_a_pod_by_memory_costs_nothing_for_the_others_of_its_node(nodes: list[Body]) -> None:
+    """Anybody may write any number of pods with the name of one node."""
+    few, many = on_one_node(FEW, *nodes), on_one_node(MANY, *nodes)
+    new = a_pod("new").on_card("n", "unreadable", 1)
+    come = more_steps(lambda: see(few, new), lambda: see(many, new))
+    go = more_steps(lambda: few.pod_gone(new.uid), lambda: many.pod_gone(new.uid))
+    assert max(come, go) < MANY
