@@ -134,9 +134,9 @@ def must_go_first(
 ) -> int | None:
     """How many of a workload's own pods must be gone before one pod of this request has room.
 
-    None: there is no room even without all of them. Their controller chooses which go first:
-    those that free least count. 0 where the queue lends enough for the first (R6), and so many pods
-    as are `wanted` hold no more than there is already.
+    None: there is no room even without all of them. Their controller chooses which go first;
+    here they go as `freed_by` has them. 0 where the queue lends enough for the first (R6), and so
+    many pods as are `wanted` hold no more than there is already.
     """
 
     def has_room(gone: int) -> bool:

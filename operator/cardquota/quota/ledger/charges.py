@@ -76,10 +76,10 @@ class Charges:
             if dimension in asked:
                 asked[dimension][queue] = None
             if record.offline:
-                account.add_part(dimension, "offline", sign * amount)
+                account.add_to(dimension, "offline", sign * amount)
             if group is None and record.leaves:
                 # What will be free when it is gone (T4); of a group's member the group knows it.
-                account.add_part(dimension, "leaving", sign * amount)
+                account.add_to(dimension, "leaving", sign * amount)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
             self._await_node(record, sign)
         if group is not None:

@@ -134,8 +134,8 @@ class LedgerState(LedgerReader):
         self.reserved_groups.see(group.key, group.rests_in)
         if not changes:
             return
-        for queue, dimension, part, amount in changes:
-            self.account_for(queue).add_part(dimension, part, amount)
+        for queue, dimension, counter, amount in changes:
+            self.account_for(queue).add_to(dimension, counter, amount)
         queues = dict.fromkeys(queue for queue, *_ in changes)
         self.dirty.mark_changed(*queues)
         for queue in queues:

@@ -107,7 +107,8 @@ _NOWHERE: Final = _InNamespace()
 
 class QueuePods:
     """All pods, those at the gate included, by their namespace, the queue they are charged to and
-    what made them; these in the order in which they were charged. Adding a pod costs by its cards.
+    what made them. Adding a pod costs by its cards. Those of one maker are in the order in which
+    they were charged, those of several one maker after the other.
 
     Names are compared, not uids, and kinds without API group: a Job of another group with the same
     name counts as the same.
@@ -278,8 +279,8 @@ class WorkloadUsage:
         return len(self._holding)
 
     def freed_by(self, number: int) -> Amounts:
-        """What the pods under deletion and the first `number` of the others give back. The others
-        are in the order in which they were added.
+        """What the pods under deletion and the first `number` of the others give back, as they were
+        added: those of one ReplicaSet after those of another, whenever they were made.
         """
         freed = dict(self._leaving)
         summed = number // APART
