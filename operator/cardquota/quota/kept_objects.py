@@ -89,18 +89,6 @@ class KeptObjects:
     read first.
     """
 
-    __slots__ = (
-        "_kept",
-        "_left_out",
-        "_news",
-        "_of_one",
-        "_together",
-        "_turns",
-        "_wanted",
-        "sizes",
-        "total",
-    )
-
     def __init__(self, together: Limit, of_one: Limit) -> None:
         """`together`: of all namespaces; `of_one`: of each."""
         self._together, self._of_one = together, of_one
