@@ -2,11 +2,13 @@
 deleted (Q8).
 """
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import chain, islice
 
 import msgspec
 
+from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
 from cardquota.quota.accounts.queue_write import (
     check_queue,
@@ -20,6 +22,7 @@ from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
 from cardquota.quota.own_keys import KEYS_OF_QUEUES
+from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import API_GROUP
 from cardquota.quota.words import MOST_LISTED
 
@@ -65,7 +68,7 @@ class QueueReviews:
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""
         if request.operation == "DELETE":
-            text = self._in_use(_deleted(request))
+            text = await self._in_use(_deleted(request))
             return deny(text) if text else AdmissionResponse()
         large = too_large_together(request.object)
         if large:
@@ -124,11 +127,16 @@ class QueueReviews:
         where = [(one.field, one.resource) for one in found]
         return (queue_write_messages.cards_ignored(where, has_quota=has_quota),)
 
-    def _in_use(self, name: str) -> str:
-        """Why a queue cannot be deleted; empty if it can. Costs by its pods and groups, and by all
-        of which only the name is kept.
+    async def _in_use(self, name: str) -> str:
+        """Why a queue cannot be deleted; empty if it can. Costs by its pods, in slices, by its
+        groups, and by all of which only the name is kept.
         """
-        ledger, users = self._ledger, self._ledger.made_pods.workloads(name)
+        ledger, users = self._ledger, Counter[str]()
+
+        def count(record: PodRecord) -> None:
+            users[f"{record.facts.namespace}/{record.facts.workload}"] += 1
+
+        await in_slices(ledger.made_pods.each_of(name, count))
         unread = ledger.kept_pods.left_out_in(name), ledger.kept_groups.left_out_in(name)
         unread_pods, unread_groups = (
             [f"{one.namespace}/{one.name}" for one in kind] for kind in unread

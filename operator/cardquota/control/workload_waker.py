@@ -219,7 +219,7 @@ class WorkloadWaker:
         for uid, one in list(self._woken.items()):
             where = one.queue, one.namespace
             if where not in there:
-                there[where] = self._ledger.made_pods.made_in(*where)
+                there[where] = self._ledger.made_pods.living_by_controller(*where)
                 await slice_.give_way()
             with _one_harms_no_other(uid):
                 self._follow(uid, there[where][one.maker])
@@ -339,7 +339,9 @@ class WorkloadWaker:
             number=number,
             missing=number,
         )
-        woken.before = self._ledger.made_pods.made_in(one.queue, facts.namespace)[woken.maker]
+        woken.before = self._ledger.made_pods.living_by_controller(one.queue, facts.namespace)[
+            woken.maker
+        ]
         self._woken[facts.uid] = woken
         task = asyncio.get_running_loop().create_task(self._write(one, number))
         self._writes.add(task)

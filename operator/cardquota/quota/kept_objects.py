@@ -62,7 +62,8 @@ class SizedCache(Generic[K, V]):
 
 
 _LOOKED_AT: Final = 2_000
-"""Left-out objects that are looked at, one time, to find some for which there is room."""
+"""Left-out objects that are looked at, one time, to find some for which there is room, or one of
+each namespace."""
 
 
 class LeftOut(NamedTuple):
@@ -84,11 +85,9 @@ class KeptObjects:
     """The sizes of the objects of one kind that are kept, and the names of those that are not.
 
     Guarantee: what was counted in by `keep` is never more than the limits. A left-out object takes
-    some 450 bytes, and those of a queue's name. Not guaranteed: that what was left out first is
+    some 500 bytes, and those of a queue's name. Not guaranteed: that what was left out first is
     read first.
     """
-
-    __slots__ = ("_kept", "_left_out", "_news", "_of_one", "_together", "_wanted", "sizes", "total")
 
     def __init__(self, together: Limit, of_one: Limit) -> None:
         """`together`: of all namespaces; `of_one`: of each."""
@@ -101,6 +100,8 @@ class KeptObjects:
         """By key: the namespace and the bytes of those that are kept."""
         self._left_out: dict[str, LeftOut] = {}
         """By key."""
+        self._turns: dict[str, dict[str, None]] = {}
+        """By namespace: the keys of those. Both in the order in which it is their turn."""
         self._wanted: dict[str, None] = {}
         """Keys of those that are read again, whether there is room or not."""
         self._news: dict[str, None] | None = None
@@ -135,6 +136,7 @@ class KeptObjects:
         if self._news is not None and key not in self._left_out:
             self._news[key] = None
         self._left_out[key] = found
+        self._turns.setdefault(found.namespace, {})[key] = None
 
     def forget(self, key: str) -> None:
         """An object is gone, or is kept whatever the limits say. May be called again."""
@@ -144,7 +146,10 @@ class KeptObjects:
             self.sizes[namespace] -= size
             if not self.sizes[namespace]:
                 del self.sizes[namespace]
-        elif self._left_out.pop(key, None) is not None:
+        elif (left_out := self._left_out.pop(key, None)) is not None:
+            del self._turns[left_out.namespace][key]
+            if not self._turns[left_out.namespace]:
+                del self._turns[left_out.namespace]
             self._wanted.pop(key, None)
             if self._news is not None:
                 self._news.pop(key, None)
@@ -154,8 +159,8 @@ class KeptObjects:
         return self._left_out.get(key)
 
     def left_out_of(self, namespace: str) -> list[LeftOut]:
-        """Those of a namespace. Costs a step for each that is left out."""
-        return [one for one in self._left_out.values() if one.namespace == namespace]
+        """Those of a namespace."""
+        return [self._left_out[key] for key in self._turns.get(namespace, ())]
 
     def left_out_in(self, queue: str) -> list[LeftOut]:
         """Those in a queue. Costs a step for each that is left out."""
@@ -173,21 +178,25 @@ class KeptObjects:
 
     def to_read(self, most: int) -> list[tuple[str, LeftOut]]:
         """Keys, and what is kept, of some of the left-out objects for which there is room now, or
-        that are wanted.
+        that are wanted: of each namespace as many. Whoever was looked at goes behind the others.
         """
-        left = self._left_out
-        found = [(key, left[key]) for key in islice(self._wanted, most)]
-        total, sizes = self.total, dict[str, int]()
-        for key, one in list(islice(left.items(), _LOOKED_AT)):
+        found = [(key, self._left_out[key]) for key in islice(self._wanted, most)]
+        number, total = max(1, len(self._turns)), self.total
+        share, looks = max(1, most // number), max(1, _LOOKED_AT // number)
+        for namespace in list(islice(self._turns, _LOOKED_AT)):
             if len(found) >= most:
                 break
-            size = sizes.get(one.namespace, self.sizes.get(one.namespace, 0)) + one.size
-            if size <= self._of_one.most and total + one.size <= self._together.most:
-                total += one.size
-                sizes[one.namespace] = size
-                found.append((key, one))
-            else:
-                left[key] = left.pop(key)  # behind the others, which are looked at the next time
+            enough = min(most, len(found) + share)
+            keys = self._turns[namespace] = self._turns.pop(namespace)
+            size = self.sizes.get(namespace, 0)
+            for key in list(islice(keys, looks)):
+                if len(found) >= enough:
+                    break
+                keys[key] = keys.pop(key)
+                one = self._left_out[key]
+                if size + one.size <= self._of_one.most and total + one.size <= self._together.most:
+                    size, total = size + one.size, total + one.size
+                    found.append((key, one))
         return found
 
     def ask(self, *, asked: bool) -> None:

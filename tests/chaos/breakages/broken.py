@@ -57,7 +57,7 @@ from cardquota.quota.decisions import (
 )
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
-from cardquota.quota.pods import REPLICA_SET, HeldCards, PodFacts, PodRecord, UpdatePart
+from cardquota.quota.pods import REPLICA_SET, HeldCards, PodFacts, PodMaker, PodRecord
 from cardquota.quota.release import release_judge
 from cardquota.quota.reports import Waiting, queue_report
 
@@ -329,12 +329,12 @@ def _lent_to_all(breaker: Breaker) -> None:
             breaker.count(borrowing, "is_surplus")
         return True
 
-    def part(facts: PodFacts) -> UpdatePart:
-        return UpdatePart(facts.namespace, REPLICA_SET, facts.uid)
+    def maker(facts: PodFacts) -> PodMaker:
+        return PodMaker(facts.namespace, REPLICA_SET, facts.uid)
 
     breaker.replace(borrowing, "is_surplus", anybody, always=False)
-    breaker.replace(borrowing, "part_of", part)
-    breaker.replace(charges, "part_of", part)
+    breaker.replace(borrowing, "surging_maker", maker)
+    breaker.replace(charges, "surging_maker", maker)
 
 
 def _unbounded_bodies(breaker: Breaker) -> None:

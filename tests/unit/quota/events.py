@@ -13,7 +13,7 @@ from builders.queue import QueueBody
 from builders.queue_order import queue_order
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import ChargeState, PodRecord, UpdatePart
+from cardquota.quota.pods import ChargeState, PodMaker, PodRecord
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals, totals_of
@@ -164,17 +164,20 @@ def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
         if not facts.controller:
             continue
         numbers = found.setdefault((one.queue, facts.namespace), {})
-        keys = [(facts.controller, facts.controller_name)]
-        if facts.controller == "ReplicaSet":
-            keys.append(("Deployment", "-".join(facts.controller_name.split("-")[:-1])))
-        for key in () if facts.terminating else keys:
-            numbers[key] = numbers.get(key, 0) + 1
+        key = facts.controller, facts.controller_name
+        numbers[key] = numbers.get(key, 0) + (not facts.terminating)
     for (queue, namespace), numbers in found.items():
+        assert queue in ledger.made_pods.queues_in(namespace)
         for (kind, name), number in numbers.items():
-            assert ledger.made_pods.made_in(queue, namespace)[kind, name] == number
+            assert ledger.made_pods.living_by_controller(queue, namespace)[kind, name] == number
     of_queue: dict[str, set[str]] = {}
+    unstamped: dict[str, list[str]] = {one.facts.namespace: [] for one in ledger.pods.values()}
     for uid, one in ledger.pods.items():
         of_queue.setdefault(one.queue, set()).add(uid)
+        if one.stamp is None:
+            unstamped[one.facts.namespace].append(uid)
+    for namespace, uids in unstamped.items():
+        assert sorted(ledger.made_pods.unstamped_in(namespace)) == sorted(uids)
     for account in ledger.accounts():
         pods: list[PodRecord] = []
         to_its_end(ledger.made_pods.each_of(account.name, pods.append))
@@ -183,31 +186,32 @@ def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
     return found
 
 
-def live(ledger: Ledger) -> dict[tuple[str, UpdatePart], tuple[int, int, dict[str, int]]]:
+def live(ledger: Ledger) -> dict[tuple[str, PodMaker], tuple[int, int, dict[str, int]]]:
     """What is held of each queue by the pods of one ReplicaSet, or of a DaemonSet on one node, that
     are not being deleted; counted anew as well.
     """
-    found: dict[tuple[str, UpdatePart], list[PodRecord]] = {}
+    found: dict[tuple[str, PodMaker], list[PodRecord]] = {}
     for one in ledger.pods.values():
         facts = one.facts
         if facts.controller == "ReplicaSet":
-            part = UpdatePart(facts.namespace, "ReplicaSet", facts.controller_name)
+            maker = PodMaker(facts.namespace, "ReplicaSet", facts.controller_name)
         elif facts.controller == "DaemonSet" and (facts.node or facts.name):
-            part = UpdatePart(
+            maker = PodMaker(
                 facts.namespace, "DaemonSet", facts.controller_name, facts.node or "h200-1"
             )
         else:
             continue
-        found.setdefault((one.queue, part), [])
+        pods = found.setdefault((one.queue, maker), [])
         if not facts.terminating:
-            found[one.queue, part].append(one)
+            pods.append(one)
     counted = {}
-    for (queue, part), pods in found.items():
+    for (queue, maker), pods in found.items():
         held = [one for one in pods if not one.gated]
         cards = {card: sum(dict(one.charge).get(card, 0) for one in held) for card in CARDS}
-        counted[queue, part] = (len(pods), len(held), cards)
-        living = [one for one in ledger.made_pods.of(queue, part) if not one.facts.terminating]
-        assert {one.facts.uid for one in living} == {one.facts.uid for one in pods}
+        counted[queue, maker] = (len(pods), len(held), cards)
+        made = ledger.made_pods.of(queue, maker)
+        kept = made.living, made.held, {card: made.cards.get(card, 0) for card in CARDS}
+        assert kept == counted[queue, maker]
     return counted
 
 

@@ -37,7 +37,7 @@ async def test_one_that_starts_once_there_is_room_is_told_that_it_waits() -> Non
 async def test_in_audit_it_is_worded_as_all_else() -> None:
     async with Endpoint(THREE, GANG, mode="audit") as endpoint:
         never, _, _ = await warned(endpoint, "jobs", MEMBER, parallelism=4)
-        assert never == f"audit: would not be released: {NEVER}"
+        assert never == f"audit: would be refused or wait: {NEVER}"
 
 
 async def test_a_group_that_was_written_a_moment_ago_is_waited_for() -> None:

@@ -1,4 +1,4 @@
-"""I5: a word on a workload of very many pods keeps nobody waiting."""
+"""I5: a word on a workload or a queue of very many pods keeps nobody waiting."""
 
 import asyncio
 
@@ -7,9 +7,16 @@ import pytest
 from builders import H200, a_queue
 from cardquota.loop import time_slice
 from cardquota.quota.pods import queue_pods as made_pods
-from cardquota_webhooks import AdmissionResponse, WorkloadReviews, WorkloadRoom, decode, fitting
+from cardquota_webhooks import (
+    AdmissionResponse,
+    QueueReviews,
+    WorkloadReviews,
+    WorkloadRoom,
+    decode,
+    fitting,
+)
 
-from .endpoint import Endpoint, review_of
+from .endpoint import Endpoint, request_of, review_of
 from .scale_review import Watches, scaling
 from .workload_review import THREE, asked, own, pod, stored, warned
 
@@ -57,6 +64,18 @@ async def test_others_have_their_turn_meanwhile() -> None:
         (task,) = reviewed(endpoint)
         assert await others_turns(task) >= MANY // 2
     assert f"{MANY} of {MANY + 5} pods fit" in (await task).warnings[0]
+
+
+async def test_others_have_their_turn_while_the_pods_of_a_queue_are_counted_that_is_deleted() -> (
+    None
+):
+    """Q8: its answer has their number."""
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        request = request_of(QUEUE, operation="DELETE", object=None)
+        queues = QueueReviews(endpoint.ledger)
+        task = asyncio.create_task(queues.validate(decode(review_of(request))))
+        assert await others_turns(task) >= MANY // 2
+    assert f"in use by {MANY} pods" in (await task).text
 
 
 async def test_of_several_at_once_one_is_counted_after_the_other() -> None:

@@ -17,7 +17,7 @@ _GATED_DENY: Final = ChargeState.GATED_DENY
 _GATED_GATE: Final = ChargeState.GATED_GATE
 
 
-AccountPart = Literal["reserved", "elastic", "offline", "leaving"]
+RowCounter = Literal["reserved", "elastic", "offline", "leaving"]
 """The counters of a row that are no charge state."""
 
 
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def inqueue(self) -> int:
-        """Let through but not bound, and what groups still reserve."""
+        """Released but not bound, and what groups still reserve."""
         return self.by_charge_state[_RELEASED] + self.reserved
 
     @property
@@ -265,11 +265,11 @@ class Account(AccountReader):
         if amount <= 0:
             self._drop_if_empty(dimension, row)
 
-    def add_part(self, dimension: str, part: AccountPart, amount: int) -> None:
+    def add_to(self, dimension: str, counter: RowCounter, amount: int) -> None:
         """Add to one of the other counters."""
         row = self._writable(dimension)
-        counted = getattr(row, part) + amount
-        setattr(row, part, counted)
+        counted = getattr(row, counter) + amount
+        setattr(row, counter, counted)
         if not counted:
             self._drop_if_empty(dimension, row)
 

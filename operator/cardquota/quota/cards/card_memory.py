@@ -51,7 +51,9 @@ class MemoryPod(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _alike(*traits: object) -> object:
-    """One object for equal traits."""
+    """Of equal traits the same object, unless very many others came between: who has just seen it
+    need not compare.
+    """
     return traits
 
 
@@ -63,8 +65,8 @@ class MemoryNode:
     """Guarantee: `free` of a card is never more than what no pod can hold.
 
     A pod whose card is not known may be on any of them. So its memory is taken from each, and a
-    card that would be over its size is full, never less than that. Changes cost in proportion to
-    the node's cards and its pods by memory.
+    card that would be over its size is full, never less than that. The event of a pod costs by the
+    node's cards, however many pods are there.
     """
 
     __slots__ = (
@@ -113,7 +115,7 @@ class MemoryNode:
         self.largest = 0
         """The size of the largest card that is not broken."""
         self.likeness: object = None
-        """The same object for nodes that take no pod by memory for the same reason."""
+        """Equal, and mostly one object, for nodes that take no pod by memory for one reason."""
         self.fullness = 0
         """How many tenths of its memory are held, 0 to 9."""
         self.kind = NodeKind.NEITHER
@@ -159,31 +161,39 @@ class MemoryNode:
 
     def put(self, uid: str, pod: MemoryPod) -> None:
         """A pod holds memory here, or holds it otherwise than before."""
+        self.drop(uid)
         self.pods[uid] = pod
+        self._count(pod, 1)
         self.latest = max(self.latest, pod.placement.assumed_at)
         self.refresh()
 
     def drop(self, uid: str) -> None:
         """A pod holds no memory here any more."""
-        if self.pods.pop(uid, None) is not None:
+        pod = self.pods.pop(uid, None)
+        if pod is not None:
+            self._count(pod, -1)
             self.refresh()
 
     def reshape(self, shape: MemoryShape | None, broken: frozenset[int]) -> None:
-        """Its cards are these now."""
+        """Its cards are these now. Costs by its pods, too."""
         self.shape, self.broken = shape, broken
+        self.used, self.unknown, self.held = [0] * (len(shape.sizes) if shape else 0), 0, 0
+        for pod in self.pods.values():
+            self._count(pod, 1)
         self.refresh()
+
+    def _count(self, pod: MemoryPod, sign: int) -> None:
+        card, amount, *_ = pod.placement
+        self.held += sign * amount
+        if 0 <= card < len(self.used):
+            self.used[card] += sign * amount
+        else:
+            self.unknown += sign * amount
 
     def refresh(self) -> None:
         """Work out what is free, and the kind."""
         self.kind, shape = self._kind(), self.shape
         sizes = shape.sizes if shape else ()
-        self.used, self.unknown = [0] * len(sizes), 0
-        for card, amount, *_ in (pod.placement for pod in self.pods.values()):
-            if 0 <= card < len(sizes):
-                self.used[card] += amount
-            else:
-                self.unknown += amount
-        self.held = sum(self.used) + self.unknown
         # What kube-scheduler and the kubelet count of all cards together binds as well.
         most = max(FULL, shape.allocatable - self.held) if shape else FULL
         self.free = [

@@ -15,9 +15,8 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.shortfall_messages import advice_rollout
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
-from ..pods.queue_pods import DAEMON_SET, REPLICA_SET, UpdatePart, WorkloadUsage, part_of
+from ..pods.queue_pods import DAEMON_SET, REPLICA_SET, PodMaker, WorkloadUsage, surging_maker
 from ..pods.workload_facts import WorkloadFacts
 from ..verdict import Outcome, Shortfall, Verdict
 from .queue_room import QueueRoom, over_quota
@@ -36,7 +35,8 @@ def with_borrowing(
     account, queue = ledger.account(verdict.queue), verdict.queue
     if verdict.outcome is not Outcome.WAITS or account is None:
         return verdict
-    if part_of(facts) is None or not all(is_card(one.dimension) for one in verdict.shortfalls):
+    cards_alone = all(is_card(one.dimension) for one in verdict.shortfalls)
+    if not cards_alone or surging_maker(facts) is None:
         return verdict
     surplus = [
         short
@@ -88,31 +88,26 @@ def is_surplus(ledger: LedgerReader, facts: PodFacts, queue: str, card: str, amo
 
     False also where the workload is not known as it was when the pod was made.
     """
-    part = part_of(facts)
-    if part is None:
+    maker = surging_maker(facts)
+    if maker is None:
         return False
-    if part.kind == DAEMON_SET:
-        if ledger.workloads.named(DAEMON_SET, part.namespace, part.name) is None:
+    made = ledger.made_pods.of(queue, maker)
+    if maker.kind == DAEMON_SET:
+        if ledger.workloads.named(DAEMON_SET, maker.namespace, maker.name) is None:
             return False
-        there = [one for one in _living(ledger, queue, part) if not one.gated]
-        return len(there) == 1 and dict(there[0].charge).get(card, 0) >= amount
-    made_by = ledger.workloads.named(REPLICA_SET, part.namespace, part.name)
+        return made.held == 1 and made.cards.get(card, 0) >= amount
+    made_by = ledger.workloads.named(REPLICA_SET, maker.namespace, maker.name)
     owner = ledger.workloads.get(made_by.owner) if made_by is not None else None
-    if made_by is None or owner is None or owner.namespace != part.namespace:
+    if made_by is None or owner is None or owner.namespace != maker.namespace:
         return False
     # A Deployment's wish stands on its ReplicaSets too, written with the number of their pods: so
     # one that was scaled up a moment ago does not pass for one that is updated.
-    number = len(_living(ledger, queue, part)) + (facts.uid not in ledger.pods)
+    number = made.living + (facts.uid not in ledger.pods)
     if owner.kind != "Deployment" or made_by.replicas < number:
         return False
     wanted = max(1, owner.replicas, made_by.desired)
     held, others = _held(ledger, owner, queue, card, but=made_by)
     return others > 0 and wanted * amount <= held
-
-
-def _living(ledger: LedgerReader, queue: str, part: UpdatePart) -> list[PodRecord]:
-    """Its pods that are not being deleted. Costs by its pods."""
-    return [one for one in ledger.made_pods.of(queue, part) if not one.facts.terminating]
 
 
 def _held(
@@ -121,9 +116,8 @@ def _held(
     """What a Deployment's pods hold of a card, and those of all its ReplicaSets but one."""
     total = others = 0
     for one in ledger.workloads.owned_by(owner.uid, owner.namespace):
-        part = UpdatePart(one.namespace, one.kind, one.name)
-        pods = [pod for pod in _living(ledger, queue, part) if not pod.gated]
-        held = sum(amount for pod in pods for name, amount in pod.charge if name == card)
+        maker = PodMaker(one.namespace, one.kind, one.name)
+        held = ledger.made_pods.of(queue, maker).cards.get(card, 0)
         total += held
         others += held if one is not but else 0
     return total, others
@@ -140,9 +134,9 @@ def must_go_first(
 ) -> int | None:
     """How many of a workload's own pods must be gone before one pod of this request has room.
 
-    None: there is no room even without all of them. Their controller chooses which go first:
-    those that free least count. 0 where the queue lends enough for the first (R6), and so many pods
-    as are `wanted` hold no more than there is already.
+    None: there is no room even without all of them. Their controller chooses which go first;
+    here they go as `freed_by` has them. 0 where the queue lends enough for the first (R6), and so
+    many pods as are `wanted` hold no more than there is already.
     """
 
     def has_room(gone: int) -> bool:

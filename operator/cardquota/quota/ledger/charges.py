@@ -8,7 +8,7 @@ from ..cards.card_memory import MemoryPod
 from ..pods.pod_facts import State
 from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import CardChoice, card_devices
-from ..pods.queue_pods import part_of
+from ..pods.queue_pods import surging_maker
 from ..vocabulary import GPU_MEMORY, Mode
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
@@ -49,8 +49,8 @@ class Charges:
         if account is not None:
             account.pending.leave(record)
             self._state.note_waiting(account)
-            if account.pending.borrowers and (part := part_of(record.facts)) is not None:
-                account.pending.borrowers.discard(part, record.facts.uid)
+            if account.pending.borrowers and (maker := surging_maker(record.facts)) is not None:
+                account.pending.borrowers.discard(maker, record.facts.uid)
         self._post(record, -1)
         self._unindex(record)
 
@@ -58,9 +58,9 @@ class Charges:
         """The pod waits: where its queue lends cards, it may be of a rolling update (R6)."""
         account = self._state.account_for(record.queue)
         lends = account.facts is not None and account.facts.surge
-        part = part_of(record.facts) if lends else None
-        if part is not None:
-            account.pending.borrowers.add(part, record.facts.uid)
+        maker = surging_maker(record.facts) if lends else None
+        if maker is not None:
+            account.pending.borrowers.add(maker, record.facts.uid)
 
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
@@ -76,10 +76,10 @@ class Charges:
             if dimension in asked:
                 asked[dimension][queue] = None
             if record.offline:
-                account.add_part(dimension, "offline", sign * amount)
+                account.add_to(dimension, "offline", sign * amount)
             if group is None and record.leaves:
                 # What will be free when it is gone (T4); of a group's member the group knows it.
-                account.add_part(dimension, "leaving", sign * amount)
+                account.add_to(dimension, "leaving", sign * amount)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
             self._await_node(record, sign)
         if group is not None:

@@ -24,7 +24,7 @@ class DirtySet:
         self._pending.update(queues)
 
     def mark_visible(self, queues: Iterable[str]) -> None:
-        """What users see of these queues changed, but nothing that could let a pod through."""
+        """What users see of these queues changed, but nothing by which a pod may be released."""
         self._changed.update(queues)
 
     def mark_showing(self, cards: Iterable[str]) -> None:

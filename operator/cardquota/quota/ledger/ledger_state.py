@@ -7,7 +7,7 @@ from ..amounts import LARGEST
 from ..cards.vendor_table import VendorTable
 from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from ..pods.pod_record import PodRecord, SortKey
-from ..pods.queue_pods import UpdatePart
+from ..pods.queue_pods import PodMaker
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import WorkloadFacts
 from ..stamp import Reservation
@@ -72,10 +72,11 @@ class LedgerState(LedgerReader):
         borrow now (R6).
         """
         some = [facts, *self.workloads.owned_by(facts.uid, facts.namespace)]
-        parts = [UpdatePart(one.namespace, one.kind, one.name) for one in some]
-        for account in self.waiting.values():
-            if account.pending.borrowers.look_again(parts):
-                self.dirty.mark_pending(account.name)
+        makers = [PodMaker(one.namespace, one.kind, one.name) for one in some]
+        for queue in self.made_pods.queues_in(facts.namespace):
+            account = self.account(queue)
+            if account is not None and account.pending.borrowers.look_again(makers):
+                self.dirty.mark_pending(queue)
 
     def account_for(self, queue: str) -> Account:
         """The queue's account; a new one where there is none."""
@@ -133,8 +134,8 @@ class LedgerState(LedgerReader):
         self.reserved_groups.see(group.key, group.rests_in)
         if not changes:
             return
-        for queue, dimension, part, amount in changes:
-            self.account_for(queue).add_part(dimension, part, amount)
+        for queue, dimension, counter, amount in changes:
+            self.account_for(queue).add_to(dimension, counter, amount)
         queues = dict.fromkeys(queue for queue, *_ in changes)
         self.dirty.mark_changed(*queues)
         for queue in queues:

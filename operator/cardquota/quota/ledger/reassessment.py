@@ -148,16 +148,17 @@ class Reassessment:
 
     def cards_learned(self, resources: Iterable[str]) -> None:
         """The cards of these resource names changed. Re-reads the pods that ask for one, if no
-        stamp charges them. Where there are any, some 20 ms for 100,000 pods.
+        stamp charges them. Where there are any: some 40 ms for 100,000 pods without a stamp.
         """
         changed = set(resources)
         if changed:
             self.reassess(
-                [
-                    uid
-                    for uid, record in self._state.pods.items()
-                    if not changed.isdisjoint(dict(record.facts.devices)) and record.stamp is None
-                ]
+                {
+                    record.facts.uid
+                    for record in self._state.made_pods.unstamped()
+                    for resource, _ in record.facts.devices
+                    if resource in changed
+                }
             )
 
 

@@ -115,7 +115,7 @@ class PodClass:
         """Whether none of its pods has been told the reason yet."""
         return len(self._untold) == len(self.sort_keys)
 
-    def to_hear(self, reason: Reason) -> None:
+    def set_reason(self, reason: Reason) -> None:
         """Set why its pods wait. If the reason is new, all of them are to be told."""
         if reason is not self.reason:
             self.reason = reason

@@ -116,7 +116,7 @@ class PendingNotices:
         if verdict.reason is None:
             return
         for pod_class in candidate.classes:
-            pod_class.to_hear(verdict.reason)
+            pod_class.set_reason(verdict.reason)
             if pod_class.pending_notices:
                 self._classes[pod_class] = verdict if len(self._classes) < MOST_KEPT else None
 

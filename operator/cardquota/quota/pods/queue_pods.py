@@ -3,7 +3,7 @@ cards.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
@@ -19,8 +19,10 @@ REPLICA_SET: Final = "ReplicaSet"
 DAEMON_SET: Final = "DaemonSet"
 
 
-class UpdatePart(NamedTuple):
-    """What a pod is one of: a rolling update replaces the pods of one by those of another (R6)."""
+class PodMaker(NamedTuple):
+    """What makes pods: a controller, and a DaemonSet for one node. A rolling update replaces the
+    pods of one maker by those of another (R6). A pod without a controller has an empty one.
+    """
 
     namespace: str
     kind: str
@@ -29,17 +31,18 @@ class UpdatePart(NamedTuple):
     """The node that a DaemonSet's pod is on, or is made for."""
 
 
-def part_of(facts: PodFacts) -> UpdatePart | None:
+def surging_maker(facts: PodFacts) -> PodMaker | None:
     """None: the pod is of nothing whose updates start a new pod first."""
-    part = _part_of(facts)
-    return part if facts.controller == REPLICA_SET or part.node else None
+    maker = maker_of(facts)
+    return maker if facts.controller == REPLICA_SET or maker.node else None
 
 
-def _part_of(facts: PodFacts) -> UpdatePart:
+def maker_of(facts: PodFacts) -> PodMaker:
+    """What has made the pod."""
     node = ""
     if facts.controller == DAEMON_SET:
         node = facts.node or _node_meant(facts.selector)
-    return UpdatePart(facts.namespace, facts.controller, facts.controller_name, node)
+    return PodMaker(facts.namespace, facts.controller, facts.controller_name, node)
 
 
 def _node_meant(selector: bytes) -> str:
@@ -55,80 +58,129 @@ def _node_meant(selector: bytes) -> str:
     return named.pop() if len(named) == 1 else ""
 
 
-_NONE: Final[dict[UpdatePart, dict[PodRecord, None]]] = {}
+class MadePods:
+    """The pods of one maker in one queue. Only to be read by others, and at once: they change."""
+
+    __slots__ = ("cards", "held", "living", "pods")
+
+    def __init__(self) -> None:
+        self.pods: dict[PodRecord, None] = {}
+        """In the order in which they were charged."""
+        self.living = 0
+        """How many are not being deleted, those at the gate included."""
+        self.held = 0
+        """How many of these are released or bound."""
+        self.cards: dict[str, int] = {}
+        """What these hold, of a ReplicaSet or a DaemonSet (R6)."""
+
+    def count(self, record: PodRecord, sign: int) -> None:
+        """One pod more, or less (-1)."""
+        facts = record.facts
+        if facts.terminating:
+            return
+        self.living += sign
+        if record.held:
+            self.held += sign
+            for card, amount in record.charge if facts.controller in _SURGING else ():
+                if is_card(card):
+                    self.cards[card] = self.cards.get(card, 0) + sign * amount
+
+
+_SURGING: Final = (REPLICA_SET, DAEMON_SET)
+_NO_PODS: Final = MadePods()
+
+
+class _InNamespace:
+    """The pods of one queue in one namespace."""
+
+    __slots__ = ("makers", "number", "unstamped")
+
+    def __init__(self) -> None:
+        self.makers: dict[PodMaker, MadePods] = {}
+        self.number = 0
+        self.unstamped: dict[PodRecord, None] = {}
+        """Those without a stamp of ours."""
+
+
+_NOWHERE: Final = _InNamespace()
 
 
 class QueuePods:
-    """All pods, those at the gate included, by the queue they are charged to, their namespace and
-    what made them; these in the order in which they were charged.
+    """All pods, those at the gate included, by their namespace, the queue they are charged to and
+    what made them. Adding a pod costs by its cards. Those of one maker are in the order in which
+    they were charged, those of several one maker after the other.
 
     Names are compared, not uids, and kinds without API group: a Job of another group with the same
     name counts as the same.
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], dict[UpdatePart, dict[PodRecord, None]]] = {}
-        """By queue and namespace."""
+        self._found: dict[str, dict[str, _InNamespace]] = {}
+        """By namespace and queue."""
 
     def add(self, record: PodRecord) -> None:
         """A pod is charged to its queue."""
-        parts = self._found.setdefault((record.queue, record.facts.namespace), {})
-        parts.setdefault(_part_of(record.facts), {})[record] = None
+        facts = record.facts
+        queues = self._found.setdefault(facts.namespace, {})
+        there = queues.get(record.queue)
+        if there is None:
+            there = queues[record.queue] = _InNamespace()
+        maker = maker_of(facts)
+        made = there.makers.get(maker)
+        if made is None:
+            made = there.makers[maker] = MadePods()
+        made.pods[record] = None
+        made.count(record, 1)
+        there.number += 1
+        if record.stamp is None:
+            there.unstamped[record] = None
 
     def discard(self, record: PodRecord) -> None:
         """The inverse of `add`. Call it before anything of the pod changes."""
-        key, part = (record.queue, record.facts.namespace), _part_of(record.facts)
-        parts = self._found[key]
-        del parts[part][record]
-        if not parts[part]:
-            del parts[part]
-            if not parts:
-                del self._found[key]
+        facts = record.facts
+        queues, maker = self._found[facts.namespace], maker_of(facts)
+        there = queues[record.queue]
+        made = there.makers[maker]
+        del made.pods[record]
+        made.count(record, -1)
+        there.number -= 1
+        there.unstamped.pop(record, None)
+        if not made.pods:
+            del there.makers[maker]
+        if not there.number:
+            del queues[record.queue]
+            if not queues:
+                del self._found[facts.namespace]
 
-    def of(self, queue: str, part: UpdatePart) -> Collection[PodRecord]:
-        """The pods of one part. To be read at once: they change."""
-        return self._found.get((queue, part.namespace), _NONE).get(part, ())
+    def of(self, queue: str, maker: PodMaker) -> MadePods:
+        """The pods of one maker."""
+        return self._in(queue, maker.namespace).makers.get(maker, _NO_PODS)
 
     def number_in(self, queue: str, namespace: str) -> int:
         """How many pods of a queue there are in one namespace."""
-        return sum(map(len, self._found.get((queue, namespace), _NONE).values()))
+        return self._in(queue, namespace).number
 
-    def made_in(self, queue: str, namespace: str) -> Counter[tuple[str, str]]:
+    def living_by_controller(self, queue: str, namespace: str) -> Counter[tuple[str, str]]:
         """How many pods each controller has there that are not being deleted, by its kind and name.
-        A Deployment: those of all ReplicaSets `<its name>-<any word>`. Some 30 ms for 100,000 pods.
+        Costs by the controllers, and a DaemonSet's nodes.
         """
         found = Counter[tuple[str, str]]()
-        for part, pods in self._found.get((queue, namespace), _NONE).items():
-            number = sum(not record.facts.terminating for record in pods)
-            found[part.kind, part.name] += number
-            if part.kind == REPLICA_SET:
-                found["Deployment", part.name.rpartition("-")[0]] += number
+        for maker, made in self._in(queue, namespace).makers.items():
+            found[maker.kind, maker.name] += made.living
         return found
-
-    def workloads(self, queue: str) -> Counter[str]:
-        """How many pods of a queue each workload has, by `namespace/name`: the queue cannot be
-        deleted before them (Q8). Some 30 ms for 100,000 pods.
-        """
-        return Counter(
-            f"{namespace}/{record.facts.workload}"
-            for (name, namespace), parts in self._found.items()
-            if name == queue
-            for pods in parts.values()
-            for record in pods
-        )
 
     def unstamped_in(self, namespace: str) -> list[str]:
         """Uids of pods without a stamp of ours in a namespace, whatever their queue: they may get
-        that, and their mode, from their namespace. Some 10 ms for 100,000 pods.
+        that, and their mode, from their namespace. Costs by these, and by the queues there.
         """
-        return [
-            record.facts.uid
-            for (_, name), parts in self._found.items()
-            if name == namespace
-            for pods in parts.values()
-            for record in pods
-            if record.stamp is None
-        ]
+        queues = self._found.get(namespace, {}).values()
+        return [record.facts.uid for there in queues for record in there.unstamped]
+
+    def unstamped(self) -> Iterator[PodRecord]:
+        """Those of all namespaces. Costs by these, and by the pairs of namespace and queue."""
+        for queues in self._found.values():
+            for there in queues.values():
+                yield from there.unstamped
 
     def each(
         self,
@@ -138,18 +190,16 @@ class QueuePods:
         named: Callable[[str], bool],
         do: Callable[[PodRecord], None],
     ) -> Steps[None]:
-        """Call `do` for each pod whose controller has this kind and a name that `named` accepts."""
-
-        def look(record: PodRecord) -> None:
-            facts = record.facts
-            if facts.controller == kind and named(facts.controller_name):
-                do(record)
-
-        return self.each_in(queue, namespace, look)
+        """Call `do` for each pod whose controller has this kind and a name that `named` accepts, as
+        `each_in` does. Looks at the controllers first, and then at none of the other pods.
+        """
+        makers = self._in(queue, namespace).makers.items()
+        found = [made for maker, made in makers if maker.kind == kind and named(maker.name)]
+        return self._each_made(queue, found, do)
 
     def each_of(self, queue: str, do: Callable[[PodRecord], None]) -> Steps[None]:
-        """Call `do` for each pod of a queue. See `each_in`."""
-        for namespace in [namespace for name, namespace in self._found if name == queue]:
+        """Call `do` for each pod of a queue, as `each_in` does. Each namespace costs a step."""
+        for namespace in [namespace for namespace, one in self._found.items() if queue in one]:
             yield from self.each_in(queue, namespace, do)
 
     def each_in(self, queue: str, namespace: str, do: Callable[[PodRecord], None]) -> Steps[None]:
@@ -158,17 +208,24 @@ class QueuePods:
         Between two steps pods may come, change and go. A pod that comes meanwhile is left out, and
         so is one that goes before its turn.
         """
-        parts = self._found.get((queue, namespace), _NONE)
-        found = [record for pods in parts.values() for record in pods]
+        return self._each_made(queue, self._in(queue, namespace).makers.values(), do)
+
+    def _each_made(
+        self, queue: str, made: Iterable[MadePods], do: Callable[[PodRecord], None]
+    ) -> Steps[None]:
+        found = [record for one in made for record in one.pods]
         for first in range(0, len(found), AT_A_TIME):
             for record in found[first : first + AT_A_TIME]:
-                if record.queue == queue and record in self.of(queue, _part_of(record.facts)):
+                if record.queue == queue and record in self.of(queue, maker_of(record.facts)).pods:
                     do(record)
             yield
 
     def queues_in(self, namespace: str) -> list[str]:
-        """The queues of the pods in a namespace. Costs a step for each queue and namespace."""
-        return [queue for queue, name in self._found if name == namespace]
+        """The queues of the pods in a namespace."""
+        return list(self._found.get(namespace, ()))
+
+    def _in(self, queue: str, namespace: str) -> _InNamespace:
+        return self._found.get(namespace, {}).get(queue, _NOWHERE)
 
 
 APART: Final = 256
@@ -222,8 +279,8 @@ class WorkloadUsage:
         return len(self._holding)
 
     def freed_by(self, number: int) -> Amounts:
-        """What the pods under deletion and the first `number` of the others give back. The others
-        are in the order in which they were added.
+        """What the pods under deletion and the first `number` of the others give back, as they were
+        added: those of one ReplicaSet after those of another, whenever they were made.
         """
         freed = dict(self._leaving)
         summed = number // APART

@@ -76,6 +76,18 @@ def test_r6_what_pods_hold_that_are_being_deleted_stays_held() -> None:
     assert created(ledger).borrows
 
 
+def test_r6_a_pod_that_is_being_deleted_is_none_of_those_that_the_workload_has() -> None:
+    """Neither of what the Deployment holds already, nor of the number that its ReplicaSet wants."""
+    ledger = full()
+    see(ledger, running("old-0").terminating())
+    assert not created(ledger).borrows
+    ledger = full("2")
+    see(ledger, running("new-0", "web-new"))
+    assert not created(ledger).borrows
+    see(ledger, running("new-0", "web-new").terminating())
+    assert created(ledger).borrows
+
+
 def test_r6_who_fits_once_others_are_gone_is_told_to_wait() -> None:
     """Though an update without a surge makes it: it is there before the old pod is gone."""
     ledger = full(None, new=1)

@@ -73,6 +73,39 @@ def test_beyond_the_sum_of_its_namespace_only_the_name_of_a_waiting_pod_is_kept(
     assert ledger.kept_pods.number_left_out == 0
 
 
+def test_room_is_shared_by_the_namespaces_whose_pods_are_left_out(lower: Lower) -> None:
+    """One with very many does not get all of it before the others have their turn."""
+    lower(WAITING_PODS=9_000)
+    ledger = a_ledger(*CARDS, RED, *map(waits, range(12)))
+    for n, namespace in enumerate(["one", "two"]):
+        see(ledger, waits(n, namespace))
+    for uid in [*ledger.pods]:
+        ledger.pod_gone(uid)
+    found = {one.namespace for _, one in ledger.kept_pods.to_read(3)}
+    assert found == {"team", "one", "two"}
+
+
+@pytest.mark.parametrize("namespaces", [["team"] * 3, ["team", "one", "two"]])
+def test_those_that_were_not_read_when_it_was_their_turn_go_behind_the_others(
+    lower: Lower, namespaces: list[str]
+) -> None:
+    """They may be gone, or the API server may not give them."""
+    lower(WAITING_PODS=3_000)
+    pods = [waits(n, namespace) for n, namespace in enumerate(namespaces)]
+    ledger = a_ledger(*CARDS, RED, waits(9), *pods)
+    ledger.pod_gone("team-9")
+    turns = [[one.name for _, one in ledger.kept_pods.to_read(1)] for _ in range(6)]
+    assert turns == [["p0"], ["p1"], ["p2"]] * 2
+
+
+def test_a_large_one_without_room_does_not_hold_up_the_small_ones_behind_it(lower: Lower) -> None:
+    lower(WAITING_PODS_OF_ONE=9_000)
+    large = waits(1).on_nodes_labelled({"k": "v" * 6_000})
+    ledger = a_ledger(*CARDS, RED, *map(waits, range(10, 13)), large, waits(2))
+    ledger.pod_gone("team-10")
+    assert read_again(ledger, large, waits(2)) == ["p2"]
+
+
 def test_a_pod_that_would_be_left_out_is_refused_at_create_with_the_numbers(lower: Lower) -> None:
     lower(WAITING_PODS_OF_ONE=3_000)
     ledger = a_ledger(*CARDS, RED, waits(0))

@@ -29,7 +29,7 @@ def test_a_queue_keeps_classes_apart_and_drops_empty_ones() -> None:
 
 
 def told(pod_class: PodClass, reason: Reason, most: int = 100) -> list[str]:
-    pod_class.to_hear(reason)
+    pod_class.set_reason(reason)
     return pod_class.take_untold(most)
 
 

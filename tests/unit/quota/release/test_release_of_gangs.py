@@ -3,6 +3,7 @@
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_queue, see
+from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
@@ -187,6 +188,28 @@ def test_e2_lost_members_are_replaced_together_or_not_at_all() -> None:
     assert names(refusals) == [["extra", "new-1", "new-2"]]
     see(ledger, FIVE.with_quota({H200: 6}))
     assert release(ledger)[0] == [["new-1", "new-2"]]
+
+
+@pytest.mark.parametrize("dimension", ["cpu", "memory"])
+def test_e2_of_members_with_as_many_cards_those_with_less_cpu_and_memory_replace_lost_ones(
+    dimension: str,
+) -> None:
+    """Each of them would fit by itself; the first and another one do not."""
+
+    def asking(name: str, amount: str) -> PodBody:
+        pod = member(name)
+        return pod.with_cpu(amount) if dimension == "cpu" else pod.with_memory(amount)
+
+    ledger = a_cluster(QUEUE.limited_to(**{dimension: "3"}), GANG.of(3), runs("r", 1))
+    see(ledger, asking("a", "3"), asking("b", "1"), asking("c", "1"))
+    assert release(ledger)[0] == [["b", "c"]]
+
+
+def test_e2_a_smaller_member_that_can_never_fit_is_passed() -> None:
+    """It is refused by itself, so it does not count among the smallest."""
+    misplaced = member("a", 1, "no such card")
+    ledger = a_cluster(FIVE, GANG, runs("r"), misplaced, member("b", 4), later(member("c", 2)))
+    assert release(ledger)[0] == [["c"]]
 
 
 def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() -> None:

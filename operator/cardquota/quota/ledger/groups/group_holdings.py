@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
 
-from ...accounts.account import AccountPart
+from ...accounts.account import RowCounter
 from ...amounts import NO_AMOUNTS, Amounts, Charge
 from ...pods.pod_facts import PodFacts
 from ...pods.pod_record import PodRecord
@@ -18,9 +18,9 @@ UNKNOWN_MINIMUM: Final = 2**62
 _BEYOND: Final = 2**62
 """The share of who holds something of which nothing is allowed: above all others."""
 _NOTHING: Final[tuple[str, Charge]] = "", ()
-_ELASTIC: Final[AccountPart] = "elastic"
-_LEAVING: Final[AccountPart] = "leaving"
-_RESERVED: Final[AccountPart] = "reserved"
+_ELASTIC: Final[RowCounter] = "elastic"
+_LEAVING: Final[RowCounter] = "leaving"
+_RESERVED: Final[RowCounter] = "reserved"
 
 
 class BoundKey(NamedTuple):
@@ -46,7 +46,9 @@ def count(counts: dict[_Key, int], key: _Key, number: int) -> None:
 
 
 class GroupHoldings:
-    """Kept up to date with each member, in steps that cost by its dimensions."""
+    """Kept up to date with each member, in steps that cost by its dimensions. `to_post` costs by
+    those of all members, in each queue.
+    """
 
     __slots__ = (
         "_bound",
@@ -76,13 +78,13 @@ class GroupHoldings:
         """What the others are charged, by queue and dimension."""
         self._rest = _NOTHING
         """The queue of the reservation, and what is reserved beyond what members hold."""
-        self._posted: dict[tuple[str, str, AccountPart], int] = {}
+        self._posted: dict[tuple[str, str, RowCounter], int] = {}
         """What accounts count of the group, by queue, dimension and counter."""
 
     # --- what members hold --------------------------------------------------------------------
 
     def held(self, queue: str, dimension: str) -> int:
-        """The charge of its let-through and bound members in a queue."""
+        """The charge of its released and bound members in a queue."""
         return self.holds.get((queue, dimension), 0)
 
     def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
@@ -160,7 +162,7 @@ class GroupHoldings:
 
     def to_post(
         self, reservation: Reservation | None, replaced: Reservation | None
-    ) -> list[tuple[str, str, AccountPart, int]]:
+    ) -> list[tuple[str, str, RowCounter, int]]:
         """Queue, dimension, counter and amount: what is to be added so that the accounts count what
         is elastic, the rest of the reservation, what there is beyond it of one that it replaces
         until it is known to be written, and what members leave.

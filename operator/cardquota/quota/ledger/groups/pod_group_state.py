@@ -169,7 +169,7 @@ class PodGroupState(GroupHoldings):
 
     @property
     def waits_for_nodes(self) -> bool:
-        """Whether a gang has let its minimum through, and that is not on nodes yet."""
+        """Whether a gang has released its minimum, and that is not on nodes yet."""
         on_nodes = self.bound + len(self.succeeded)
         return self.gang and self.stage is Stage.RUNNING and on_nodes < self.minimum
 
