@@ -13,11 +13,13 @@ from cardquota_webhooks.review import AdmissionResponse, GroupResource, Request
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 
 from ...cluster.watch.change_notifier import ChangeNotifier
+from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.pods.claims import NamedClaim
 from ...settings import Settings
+from .fake_cluster import gated
 from .inventory import Inventory, VolcanoJob
 
 T = TypeVar("T")
@@ -29,6 +31,7 @@ class SimulatedReviews:
 
     def __init__(self, ledger: Ledger, settings: Settings, inventory: Inventory) -> None:
         seen = VisibilityWait(ledger, settings, ChangeNotifier(), _is_not_there)
+        self._by_policy = gate_is_set_by_policy(settings)
         self._inventory = inventory
         self._claims = CardlessClaims(ledger, settings, self._classes)
         self._pods = PodReviews(ledger, settings, seen, self._claims, lambda: True)
@@ -37,10 +40,13 @@ class SimulatedReviews:
 
     def create(self, body: Pod | WrittenPodGroup | VolcanoJob) -> AdmissionResponse:
         """The answer to whoever creates an object."""
+        if self._by_policy and isinstance(body, Pod) and not body.spec.node_name:
+            body = gated(body)
         encoded, namespace = msgspec.Raw(_ENCODER.encode(body)), body.metadata.namespace
         request = Request("", GroupResource(), "CREATE", namespace=namespace, object=encoded)
         if isinstance(body, Pod):
-            return _at_once(self._pods.mutate(request))
+            review = self._pods.validate if self._by_policy else self._pods.mutate
+            return _at_once(review(request))
         if isinstance(body, WrittenPodGroup):
             return _at_once(self._groups.validate(request))
         return asyncio.run(self._jobs.validate(request))  # it gives way to others between tasks

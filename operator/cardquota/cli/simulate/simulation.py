@@ -176,6 +176,9 @@ class Simulation:
             return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue = verdict.queue
+        if self.ledger.mode_in(facts.namespace) is v.Mode.OFF:
+            self._unmanaged(pod, answer, f"card quotas are off in namespace {facts.namespace}")
+            return
         if not is_ours(pod, facts, self.ledger.vendors) and not self._asked_about_all(facts):
             self._unmanaged(pod, answer, self._why_never_seen(facts, verdict))
             return
@@ -193,6 +196,7 @@ class Simulation:
         if said.gated:
             self._cluster.put(gated(pod))
         else:
+            answer.reason = verdict.reason or ""
             self._unmanaged(pod, answer, audited or self._why_unmanaged(facts, verdict))
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
@@ -204,15 +208,12 @@ class Simulation:
         return mode == v.NAMESPACE_ENFORCED or (mode == v.NAMESPACE_AUDIT and facts.claims_devices)
 
     def _why_never_seen(self, facts: PodFacts, verdict: Verdict) -> str:
-        off = self.ledger.mode_in(facts.namespace) is v.Mode.OFF
         devices = card_devices(facts, self.ledger)
-        if off or not devices or not (verdict.queue or verdict.text):
+        if not devices or not (verdict.queue or verdict.text):
             return self._why_unmanaged(facts, verdict)
         return without_row(devices[0][0])
 
     def _why_unmanaged(self, facts: PodFacts, verdict: Verdict) -> str:
-        if self.ledger.mode_in(facts.namespace) is v.Mode.OFF:
-            return f"card quotas are off in namespace {facts.namespace}"
         if not verdict.queue:
             cards = self.ledger.uses_cards(facts)
             outside = "no queue: counted outside every quota"
