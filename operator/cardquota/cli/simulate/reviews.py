@@ -15,7 +15,7 @@ from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from ...cluster.watch.change_notifier import ChangeNotifier
 from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota.ledger.ledger import Ledger
-from ...quota.objects.pod import Pod, PodSpec
+from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.pods.claims import NamedClaim
 from ...settings import Settings
@@ -33,10 +33,10 @@ class SimulatedReviews:
         seen = VisibilityWait(ledger, settings, ChangeNotifier(), _is_not_there)
         self._by_policy = gate_is_set_by_policy(settings)
         self._inventory = inventory
-        self._claims = CardlessClaims(ledger, settings, self._classes)
-        self._pods = PodReviews(ledger, settings, seen, self._claims, lambda: True)
+        claims = CardlessClaims(ledger, settings, self._classes)
+        self._pods = PodReviews(ledger, settings, seen, claims, lambda: True)
         self._groups = PodGroupReviews(ledger, settings, seen, lambda: True)
-        self._jobs = VolcanoJobReviews(ledger, seen, self._claims, lambda: True)
+        self._jobs = VolcanoJobReviews(ledger, seen, claims, lambda: True)
 
     def create(self, body: Pod | WrittenPodGroup | VolcanoJob) -> AdmissionResponse:
         """The answer to whoever creates an object."""
@@ -50,10 +50,6 @@ class SimulatedReviews:
         if isinstance(body, WrittenPodGroup):
             return _at_once(self._groups.validate(request))
         return asyncio.run(self._jobs.validate(request))  # it gives way to others between tasks
-
-    def leave_out_claims(self, spec: PodSpec, namespace: str) -> None:
-        """Empty the claims of `spec` if none of them is of a card, where claims are refused."""
-        _at_once(self._claims.leave_out(spec, namespace))
 
     async def _classes(self, namespace: str, kind: str, name: str) -> Collection[str] | None:
         found = self._inventory.claims.get((namespace, NamedClaim(kind, name)))

@@ -169,7 +169,6 @@ class Simulation:
 
     def _review(self, pod: Pod, answer: PodAnswer) -> None:
         """What admission makes of a pod that is created."""
-        self._reviews.leave_out_claims(pod.spec, pod.metadata.namespace)
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
             self._unmanaged(pod, answer, f"namespace {facts.namespace} is exempt")
@@ -196,7 +195,8 @@ class Simulation:
         if said.gated:
             self._cluster.put(gated(pod))
         else:
-            answer.reason = verdict.reason or ""
+            if self.ledger.mode_in(facts.namespace) is v.Mode.AUDIT:
+                answer.reason = verdict.reason or ""
             self._unmanaged(pod, answer, audited or self._why_unmanaged(facts, verdict))
 
     def _asked_about_all(self, facts: PodFacts) -> bool:

@@ -176,7 +176,8 @@ spec:
         return simulate(text=found, settings=settings)
 
     answers = simulated("nic", "nic")
-    assert given(named(answers, "a")) == [UNMANAGED]
+    (a,) = named(answers, "a").pods
+    assert (a.answer, a.reason, a.warnings) == (UNMANAGED, "", ())
     assert answers.refused == []
     for there, claimed, why in (
         ("nic", "other", "ResourceClaimTemplate <other> does not exist, so what"),
