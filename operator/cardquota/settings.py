@@ -335,7 +335,7 @@ class Settings(BaseSettings):
     )
 
     deployed_environment: ClassVar[Mapping[str, str | None]] = MappingProxyType({})
-    """Variables of the Deployment whose settings a command reads. Those of our own override them."""
+    """Variables of the Deployment whose settings a command reads. Our own override them."""
     mode: InstallationMode = InstallationMode.ENFORCE
     """Whether rules are enforced or only reported."""
     card_unlimited_cpu_memory: bool = False

@@ -178,7 +178,7 @@ def _other(
 
 
 def _template(pod: Pod) -> PodTemplate:
-    """What a stored pod was made from, without what was written on it since. If we let it through
+    """What a stored pod was made from, without what was written on it since. If we released it
     its affinity is left out: it was narrowed to the card that it got (P5).
     """
     notes = pod.metadata.annotations or PodAnnotations()

@@ -72,7 +72,7 @@ SCHEDULING: Final = (
         "Take one of the two out of the pod's template.",
     ),
     _no_fit(
-        "A pod asks for card memory, and we did not let it through: it has no queue, or came past "
+        "A pod asks for card memory, and we did not release it: it has no queue, or came past "
         "the webhooks.",
         constant("NO_MEMORY_ROW"),
         "Create it again in a queue whose quota has `<product>/gpu-mem`.",

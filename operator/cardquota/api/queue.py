@@ -138,7 +138,7 @@ QUEUE: Final = CustomResource(
     columns=(
         Column("STATE", ".status.state", "Whether the queue takes new work"),
         Column("CARDS", ".status.columns.cards", "Allocated cards and quota, per card"),
-        Column("INQUEUE", ".status.columns.inqueue", "Let through and not yet on a node"),
+        Column("INQUEUE", ".status.columns.inqueue", "Released and not yet on a node"),
         Column("ELASTIC", ".status.columns.elastic", "Allocated beyond the minimum of pod groups"),
         Column("NOTE", ".status.columns.note", "What is wrong; empty if nothing is"),
         Column("AGE", ".metadata.creationTimestamp", type="date"),

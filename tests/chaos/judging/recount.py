@@ -37,7 +37,7 @@ class Recount:
         self.lent: dict[str, int] = {}
         """What rolling updates may borrow of each card, by queue."""
         self.held: defaultdict[QueuePosition, int] = defaultdict(int)
-        """Let through or bound, and not finished."""
+        """Released or bound, and not finished."""
         self._reserving: dict[str, Group] = {}
         """Groups with a reservation, by key."""
 

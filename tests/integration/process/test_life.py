@@ -246,14 +246,14 @@ def test_audit_refuses_and_gates_nothing(installed: Cluster, tmp_path: Path, uni
             reply = team.create(team.a_pod(name, 5, card).on_nodes_labelled(there))
             assert reply.ok
             assert released(reply.body)
-            assert reply.warnings[0].startswith("audit: would not be released: Queue <")
+            assert reply.warnings[0].startswith("audit: would be refused or wait: Queue <")
         assert (
             team.create(team.a_queue({}, "bad").with_quota_text("x"))
             .warnings[0]
-            .startswith("audit: would not be released: Queue <")
+            .startswith("audit: would be refused or wait: Queue <")
         )
         told = team.until_told("five", v.Reason.INSUFFICIENT_CARD)
-        assert told["message"].startswith(f"audit: would not be released: Queue <{queue}>")
+        assert told["message"].startswith(f"audit: would be refused or wait: Queue <{queue}>")
         team.until_row(T1000, allocated=5)
         row = 'cardquota_admission_reviews_total{decision="warn",kind="pods"}'
         assert operator.metric(row) >= 2

@@ -26,7 +26,7 @@ def test_audit_mode_takes_a_bad_queue_with_a_note(simulate: Simulate) -> None:
     answers = simulate(settings=settings, edit=lambda t: t.replace("weight: 1", "weight: -1"))
     assert answers.refused == []
     assert answers.notes == [
-        "Queue research: audit: would not be released: spec.weight is -1, at least 1 is needed"
+        "Queue research: audit: would be refused or wait: spec.weight is -1, at least 1 is needed"
     ]
     assert [queue.name for queue in answers.queues] == ["research", "vision"]
 

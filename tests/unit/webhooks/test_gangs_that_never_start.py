@@ -47,7 +47,7 @@ async def test_alternatives_are_counted_together() -> None:
 async def test_in_audit_it_is_worded_as_all_else() -> None:
     async with Endpoint(THREE, GANG, mode="audit") as endpoint:
         never, _, _ = await warned(endpoint, "jobs", MEMBER, parallelism=4)
-        assert never == f"audit: would not be released: {NEVER}"
+        assert never == f"audit: would be refused or wait: {NEVER}"
 
 
 async def test_a_group_that_was_written_a_moment_ago_is_waited_for() -> None:

@@ -50,7 +50,7 @@ async def test_what_is_refused_at_create_and_at_update(
             endpoint.there = False
             said = await endpoint.validate(group)
             assert said.allowed
-            assert said.warnings[0].startswith("audit: would not be released: ")
+            assert said.warnings[0].startswith("audit: would be refused or wait: ")
             assert words in said.warnings[0]
 
 

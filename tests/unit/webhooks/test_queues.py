@@ -76,7 +76,7 @@ async def test_a_queue_that_cannot_be_used(queue: QueueBody, words: str) -> None
     async with Endpoint(GOOD, mode="audit") as endpoint:
         said = await endpoint.validate(queue)
         assert said.allowed
-        assert said.warnings[0].startswith("audit: would not be released: Queue <queue>: ")
+        assert said.warnings[0].startswith("audit: would be refused or wait: Queue <queue>: ")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ async def test_audit_mode_warns(config: dict[str, str]) -> None:
     async with Endpoint(FOUR, POD, *audited, **config) as endpoint:
         said = await resize(endpoint, POD.with_cpu("5"))
         assert said.allowed
-        assert said.warnings[0].startswith("audit: would not be released: Queue <queue> has")
+        assert said.warnings[0].startswith("audit: would be refused or wait: Queue <queue> has")
 
 
 @pytest.mark.parametrize("missing", ["synced", "late"])

@@ -131,7 +131,7 @@ async def test_r1_in_audit_mode_it_is_a_warning(where: str) -> None:
         for answer in (await by_people(endpoint, 0, 5), await by_autoscaler(endpoint, 0, 5)):
             assert granted(answer) is None
             assert answer.warnings[0] == (
-                "audit: would not be released: web, 2 of 5 pods: 3 fit the quota now"
+                "audit: would be refused or wait: web, 2 of 5 pods: 3 fit the quota now"
             )
 
 

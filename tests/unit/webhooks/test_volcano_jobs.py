@@ -60,7 +60,7 @@ async def test_in_audit_mode_all_is_told_and_nothing_refused() -> None:
     for endpoint in (Endpoint(RED, TAKEN, mode="audit"), Endpoint(RED, TAKEN, in_mode("audit"))):
         async with endpoint:
             (said,) = (await endpoint.validate(TOO_MANY)).warnings
-            assert said.startswith("audit: would not be released: Job <team/train> can never")
+            assert said.startswith("audit: would be refused or wait: Job <team/train> can never")
             assert quiet(await endpoint.validate(a_job(3, 1).of(1)))
 
 

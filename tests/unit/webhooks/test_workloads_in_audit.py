@@ -11,7 +11,7 @@ from .endpoint import Endpoint
 from .workload_review import THREE, own, pod, stored, warned
 
 AUDITED = a_namespace("team").in_mode("audit").at_revision(2)
-AUDIT = "audit: would not be released: "
+AUDIT = "audit: would be refused or wait: "
 NOT_STEERED = queue_messages.card_in_audit(H200)
 
 

@@ -43,7 +43,7 @@ class Row:
 
     @property
     def inqueue(self) -> int:
-        """Let through but not bound, and what groups still reserve."""
+        """Released but not bound, and what groups still reserve."""
         return self.by_charge_state[_RELEASED] + self.reserved
 
     @property

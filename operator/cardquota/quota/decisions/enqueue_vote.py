@@ -1,7 +1,7 @@
 """What Volcano's scheduler is told about enqueueing a group (V3).
 
 Until a group is enqueued, Volcano creates no pods for it. So this decides whether pods come that
-would only wait. It lets nothing through: each pod has its gate. Pure questions to the ledger.
+would only wait. It releases nothing: each pod has its gate. Pure questions to the ledger.
 """
 
 from collections import Counter

@@ -132,7 +132,7 @@ def no_card_left(resource: str, offered: Sequence[str], others: Sequence[str] = 
 
 def audited(text: str) -> str:
     """Warning or event in audit mode."""
-    return f"audit: would not be released: {text}"
+    return f"audit: would be refused or wait: {text}"
 
 
 def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:

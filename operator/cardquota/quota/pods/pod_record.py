@@ -17,7 +17,7 @@ class ChargeState(IntEnum):
 
     ALLOCATED = 0
     RELEASED = 1
-    """Let through, not bound."""
+    """Released, not bound."""
     GATED_DENY = 2
     """Gated, policy Deny: judged at create, will be released."""
     GATED_GATE = 3

@@ -270,4 +270,4 @@ def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
     assert simulate("volcano-job.yaml", edit=large).refused == []
     audit = Settings(scheduler="volcano", mode=InstallationMode.AUDIT)
     answers = simulate("volcano-job.yaml", edit=large, settings=audit)
-    assert any("audit: would not be released: Job <default/train>" in n for n in answers.notes)
+    assert any("audit: would be refused or wait: Job <default/train>" in n for n in answers.notes)

@@ -38,7 +38,7 @@ def test_who_would_not_have_been_released_hears_it_once() -> None:
     ((name, reason, text),) = told(ledger)
     assert (name, reason) == ("five", v.Reason.INSUFFICIENT_CARD)
     assert text.startswith(
-        f"audit: would not be released: Queue <queue> has insufficient <{H200}> quota: "
+        f"audit: would be refused or wait: Queue <queue> has insufficient <{H200}> quota: "
         "requested <5>, total would be <5>, but capability is <3>"
     )
     assert told(ledger) == []

@@ -293,7 +293,7 @@ class MovingCharges(RuleBasedStateMachine):
 
 
 def charged(ledger: Ledger) -> Counter[tuple[str, str]]:
-    """Let through or bound, by queue and dimension."""
+    """Released or bound, by queue and dimension."""
     return Counter(
         {
             (account.name, dimension): row.charged

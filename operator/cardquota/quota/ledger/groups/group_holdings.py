@@ -82,7 +82,7 @@ class GroupHoldings:
     # --- what members hold --------------------------------------------------------------------
 
     def held(self, queue: str, dimension: str) -> int:
-        """The charge of its let-through and bound members in a queue."""
+        """The charge of its released and bound members in a queue."""
         return self.holds.get((queue, dimension), 0)
 
     def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
