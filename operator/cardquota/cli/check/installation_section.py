@@ -37,7 +37,6 @@ from .section import INSTALLATION, CheckSection, Finding, bounded_section
 
 _NO_LEADER: Final = "NoLeader"
 _SEE_THE_OPERATOR: Final = "see whether the operator's pods run, and what their log says"
-_VERSION_LABEL: Final = "app.kubernetes.io/version"
 _VERSION: Final = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.+-].{0,100})?")
 _MOST_CONTAINERS: Final = 100
 _LONGEST_CONFIGURATION: Final = 64 * 1024
@@ -173,7 +172,7 @@ def definition_findings(
         elif standalone and name == NAME and not keeps_numbers(inner(served[0], "schema")):
             why = (
                 f"{what} does not keep the numbers that the operator writes into status.cards: it "
-                "is Volcano's, or of an old release"
+                "is Volcano's, or of an old version"
             )
             advice = "apply crds/, or write `scheduler: volcano` beside Volcano"
             yield fault(about, "DefinitionNotOurs", why, advice)
@@ -268,20 +267,11 @@ def deployment_findings(
         why = f"{where} has {ready} of {counted(wanted, 'replica')} ready"
         advice = "describe its pods, and read /readyz, to see why the others are not ready"
         yield fault(about, "ReplicasNotReady", why, advice)
-    running = running_version(deployment)
-    if running and _level(running) != _level(own_version):
+    running = _tag(deployment)
+    if _VERSION.fullmatch(running) and _level(running) != _level(own_version):
         why = f"{where} runs {show(running)}, this command is {own_version}"
         advice = "install the command of the operator's version, or upgrade the operator"
         yield fault(about, "VersionDiffers", why, advice)
-
-
-def running_version(deployment: Mapping[str, Any]) -> str:
-    """By the label, or else by the image's tag; empty if neither says a version."""
-    label = inner(deployment, "metadata", "labels", _VERSION_LABEL)
-    for text in (label, _tag(deployment)):
-        if isinstance(text, str) and _VERSION.fullmatch(text):
-            return text
-    return ""
 
 
 def _tag(deployment: Mapping[str, Any]) -> str:
