@@ -48,7 +48,6 @@ from .workload_objects import (
     Makers,
     ReviewedWorkload,
     StoredWorkload,
-    UpdatedDeployment,
     is_made_by,
     may_be_gone,
     pods_of_job,
@@ -66,7 +65,6 @@ WORKLOADS: Final = (
 """API group and resource of the workloads that get warnings."""
 
 _DECODER = msgspec.json.Decoder(ReviewedWorkload)
-_UPDATED = msgspec.json.Decoder(UpdatedDeployment)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
     StoredWorkload | None
 )
@@ -82,8 +80,6 @@ class _Change(NamedTuple):
     """Of its completions."""
     template: bool
     """Whether its template changes."""
-    update: UpdatedDeployment | None
-    """How it replaces its pods, if it is a Deployment."""
 
 
 class WorkloadReviews:
@@ -264,14 +260,12 @@ def _makers(request: Request, name: str) -> Makers:
 def _read(request: Request) -> _Change:
     """Raises as decoding does."""
     workload, stored = _DECODER.decode(request.object), _stored(request.old_object)
-    deployment = request.resource.resource == "deployments"
     return _Change(
         request,
         workload,
         new=stored is None,
         succeeded=stored.status.succeeded if stored is not None else 0,
         template=stored is not None and stored.differs_from(_STORED.decode(request.object)),
-        update=_UPDATED.decode(request.object) if deployment and stored is not None else None,
     )
 
 
@@ -298,9 +292,9 @@ def _needed_to_begin(
     pod goes first only if more pods hold quota than must stay. With a full quota and the default of
     25 %, of three pods none goes.
     """
-    if change.update is None or not asked:
+    if change.request.resource.resource != "deployments" or not asked:
         return 0
-    gone = may_be_gone(change.update.spec, asked)
+    gone = may_be_gone(change.workload.spec, asked)
     first = must_go_first(account, pods, own, wanted=asked, group=group, extra=way)
     if gone is None or first is None:
         return 0

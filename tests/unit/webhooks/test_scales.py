@@ -325,15 +325,6 @@ async def test_a_scale_that_cannot_be_read_is_none_of_ours(broken: object) -> No
             assert granted(await endpoint.review(path, scaling(0, broken))) is None
 
 
-async def test_a_selector_of_an_older_api_is_a_map() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        status = {"selector": {"app": "web"}, "replicas": 0}
-        assert not (await by_people(endpoint, 0, 10, status=status)).allowed
-        assert (await by_people(endpoint, 0, 10, "clonesets", status=status, **CUSTOM)).allowed
-        assert endpoint.looked_for == []
-
-
 async def test_a_scale_that_says_nothing() -> None:
     async with Endpoint(THREE) as endpoint:
         asked = scaling(0, 1)
