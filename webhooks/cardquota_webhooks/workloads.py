@@ -38,7 +38,7 @@ from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
-from .fitting import WorkloadRoom
+from .fitting import WorkloadRoom, told, told_partly
 from .keys import key_warnings, keys_beside_template, of_template
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .pods import foreign_gates
@@ -155,7 +155,7 @@ class WorkloadReviews:
         request, name = change.request, change.workload.metadata.name
         queue = verdict.queue
         if verdict.outcome is Outcome.NEVER:
-            return _told(self._room.effect(facts, verdict), verdict.text)
+            return told(self._room.effect(facts, verdict), verdict.text)
         # The effect on pods that do not fit.
         effect = self._room.effect(facts, verdict._replace(outcome=Outcome.WAITS))
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
@@ -192,22 +192,19 @@ class WorkloadReviews:
             said = group_messages.gang_never_starts(
                 facts.group, queue, never.minimum, never.most, workload=name
             )
-            return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
+            return told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
         way = on_the_way(self._ledger, account, but=own.waiting)
         if change.template and effect is not Effect.WARN:
             least = _needed_to_begin(change, account, group, pods, asked, own, way)
             if least:
                 cannot = shortfall_messages.update_cannot_begin(name, least)
-                return _told(effect, cannot, self._why(facts, queue, way))
+                return told(effect, cannot, self._why(facts, queue, way))
         found = self._room.fitting(account, facts, asked, own.alike, way, own.given_back)
         fits = found.pods
         if fits >= asked:
             return verdict.warnings
         why = self._why(facts, queue, found.extra, may_borrow=False, together=found.together)
-        if effect is Effect.WARN:
-            return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
-        waits = effect is Effect.GATE
-        return _told(effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why)
+        return told_partly(effect, name, asked, fits, why)
 
     def _why(
         self,
@@ -300,14 +297,3 @@ def _needed_to_begin(
         return 0
     surplus = own.holding - asked
     return first - surplus if first > max(0, surplus + gone) else 0
-
-
-def _told(effect: Effect, *texts: str) -> tuple[str, ...]:
-    """Warnings without the empty ones; in audit mode worded as for pods."""
-    said = tuple(text for text in texts if text)
-    match effect:
-        case Effect.ALLOW:
-            return ()
-        case Effect.WARN:
-            return tuple(shortfall_messages.audited(text) for text in said)
-    return said
