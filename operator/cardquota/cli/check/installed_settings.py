@@ -46,7 +46,7 @@ async def read_installed_settings(client: Client, own: Settings) -> InstalledSet
     deployment = await read_object(client, where, "the operator's Deployment")
     if isinstance(deployment, NotRead):
         return InstalledSettings(own, (_unread(deployment.why),))
-    container = _container(deployment)
+    container = operators_container(deployment)
     environment, elsewhere = _environment(container)
     path = _option(container)
     source = _BY_CONVENTION if deployment is None else _source(deployment, container, path)
@@ -83,7 +83,7 @@ def _unread(why: str) -> str:
     )
 
 
-def _container(deployment: Answer) -> Mapping[str, Any]:
+def operators_container(deployment: Answer) -> Mapping[str, Any]:
     """The operator's, by its name; else the first."""
     found = list(_each(deployment, "spec", "template", "spec", "containers"))
     named = (one for one in found if one.get("name") == v.DEPLOYMENT)
