@@ -8,17 +8,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from cardquota_webhooks.review import AdmissionResponse
-
 from ...cluster.watch.feed import ledger_settings
-from ...install.matching import is_ours, known_to_policies
-from ...install.policies.gate_policies import gate_is_set_by_policy
+from ...install.matching import is_ours
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
 from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
-from ...quota.decisions.judgement import judge_release, queue_not_named
+from ...quota.decisions.judgement import judge_release
 from ...quota.decisions.verdict_texts import with_group_meant, with_holders
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -182,10 +179,6 @@ class Simulation:
             self._unmanaged(pod, answer, self._why_never_seen(facts, verdict))
             return
         said = self._reviews.create(pod)
-        known = known_to_policies(pod, facts, self.ledger.vendors)
-        if said.gated and not known and gate_is_set_by_policy(self._settings):
-            verdict = queue_not_named(self.ledger, facts, verdict.queue)
-            said = AdmissionResponse(allowed=False, reason=verdict.reason or "", text=verdict.text)
         if not said.allowed:
             answer.answer, answer.reason, answer.text = Answer.DENIED, said.reason, said.text
             return
