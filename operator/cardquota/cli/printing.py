@@ -34,15 +34,10 @@ def console() -> Console:
     return _Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
 
 
-def print_json(found: object) -> None:
-    """Plain data, indented. It has no characters beyond ASCII, so none that a terminal acts on."""
-    sys.stdout.write(json.dumps(found, indent=2) + "\n")
-
-
 def print_data(found: object, output: Output) -> None:
-    """Plain data as JSON or YAML, both in ASCII."""
+    """Plain data as JSON, indented, or YAML. Both have ASCII alone, which no terminal acts on."""
     if output is not Output.YAML:
-        print_json(found)
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
         return
     import yaml
 
