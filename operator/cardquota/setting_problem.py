@@ -32,7 +32,7 @@ _GONE: Final = {
     "stuck": "metrics show for how long pods wait, or should be gone: set the times in your alerts",
     "webhook.unseenwait": "a pod is reviewed once, and waits for no other pods",
 }
-"""Settings of earlier releases, in small letters: what holds instead."""
+"""Settings of earlier versions, in small letters: what holds instead."""
 
 
 def plain_problem(text: str) -> str:

@@ -334,8 +334,8 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
     )
 
-    environment_of_another: ClassVar[Mapping[str, str | None]] = MappingProxyType({})
-    """Variables of another process, which those of our own override."""
+    deployed_environment: ClassVar[Mapping[str, str | None]] = MappingProxyType({})
+    """Variables of the Deployment whose settings a command reads. Our own override them."""
     mode: InstallationMode = InstallationMode.ENFORCE
     """Whether rules are enforced or only reported."""
     card_unlimited_cpu_memory: bool = False
@@ -433,7 +433,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file, which overrides the defaults."""
-        return _Environment(settings_cls, cls.environment_of_another), init_settings
+        return _Environment(settings_cls, cls.deployed_environment), init_settings
 
     @model_validator(mode="after")
     def _no_row_twice(self) -> Self:
@@ -486,10 +486,10 @@ def settings_from(values: object, where: str, environment: Mapping[str, str | No
     if not isinstance(values, Mapping):
         raise SettingsError(f"{where}: must hold a mapping of settings")
 
-    class OfAnother(Settings):
-        environment_of_another: ClassVar[Mapping[str, str | None]] = environment
+    class Deployed(Settings):
+        deployed_environment: ClassVar[Mapping[str, str | None]] = environment
 
-    return _validated(OfAnother, values, where)
+    return _validated(Deployed, values, where)
 
 
 def _validated(model: type[Settings], stored: Mapping[Any, Any], where: str) -> Settings:

@@ -57,7 +57,7 @@ class PlainGroup:
     queue: str
     minimum: int
     reservation: tuple[str, dict[str, int]] | None = None
-    """An earlier release wrote a choice of cards as `A|B`: it counts for the first of them."""
+    """An earlier version wrote a choice of cards as `A|B`: it counts for the first of them."""
     mark: str = ""
     """Of the reservation, if it was made before the pods were there (E1)."""
     assumed: tuple[str, dict[str, int]] | None = None

@@ -14,6 +14,7 @@ from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.steps import to_its_end
@@ -119,3 +120,22 @@ class WorkloadRoom:
         """What becomes of such a pod."""
         policy = self._ledger.policy_of(facts, verdict.queue)
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
+
+
+def told(effect: Effect, *texts: str) -> tuple[str, ...]:
+    """Warnings without the empty ones; in audit mode worded as for pods."""
+    said = tuple(text for text in texts if text)
+    match effect:
+        case Effect.ALLOW:
+            return ()
+        case Effect.WARN:
+            return tuple(map(shortfall_messages.audited, said))
+    return said
+
+
+def told_partly(effect: Effect, name: str, asked: int, fits: int, why: str) -> tuple[str, ...]:
+    """Warnings on a workload of which not all pods fit. `effect`: on those that do not."""
+    if effect is Effect.WARN:
+        return told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
+    waits = effect is Effect.GATE
+    return told(effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why)

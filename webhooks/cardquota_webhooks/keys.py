@@ -32,21 +32,33 @@ _LONGEST: Final = 256 * KIB
 _NO_KEYS: Final[Collection[str]] = ()
 
 
-class _Notes(msgspec.Struct):
+class _Meta(msgspec.Struct):
     annotations: dict[str, str] | None = None
 
 
-class _WithNotes(msgspec.Struct):
-    metadata: _Notes
+class _Template(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
-_NOTED: Final = msgspec.json.Decoder(_WithNotes | None)
+class _WrittenSpec(msgspec.Struct, rename="camel"):
+    template: _Template = msgspec.field(default_factory=_Template)
+    job_template: "_Written | None" = None
+    tasks: list[msgspec.Raw] | None = None
+    """Not decoded: what was stored before may have very many."""
+
+
+class _Written(_Template):
+    spec: _WrittenSpec | None = None
+
+
+_WRITTEN: Final[msgspec.json.Decoder[_Written | None]] = msgspec.json.Decoder(_Written | None)
+_TASK: Final[msgspec.json.Decoder[_WrittenSpec | None]] = msgspec.json.Decoder(_WrittenSpec | None)
 
 
 def annotations_of(encoded: msgspec.Raw) -> dict[str, str]:
     """All annotations of an object; none if there is no object, or it cannot be read."""
     try:
-        found = _NOTED.decode(encoded)
+        found = _WRITTEN.decode(encoded)
     except UNREADABLE:
         return {}
     return (found.metadata.annotations if found is not None else None) or {}
@@ -71,27 +83,6 @@ def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-class _Meta(msgspec.Struct):
-    annotations: dict[str, msgspec.Raw] | None = None
-
-
-class _Template(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-
-
-class _WrittenSpec(msgspec.Struct, rename="camel"):
-    template: _Template = msgspec.field(default_factory=_Template)
-    job_template: "_Written | None" = None
-    tasks: list[msgspec.Raw] | None = None
-    """Not decoded: what was stored before may have very many."""
-
-
-class _Written(_Template):
-    spec: _WrittenSpec | None = None
-
-
-_WRITTEN: Final[msgspec.json.Decoder[_Written | None]] = msgspec.json.Decoder(_Written | None)
-_TASK: Final[msgspec.json.Decoder[_WrittenSpec | None]] = msgspec.json.Decoder(_WrittenSpec | None)
 Where = Callable[[_Written], Collection[str]]
 """The keys of one part of an object. Raises as decoding does."""
 

@@ -134,7 +134,7 @@ class PodReviews:
             return self._gate_missing(pod, facts, verdict)
         warnings = (*self._warnings(verdict, effect, pod, facts), *keys)
         if not sets_gate:
-            return AdmissionResponse(warnings=warnings)
+            return AdmissionResponse(warnings=warnings, gated=gate)
         if gate:
             steps = _set_gate(pod, facts)
         else:

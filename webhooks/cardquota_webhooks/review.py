@@ -99,7 +99,7 @@ class AdmissionResponse(NamedTuple):
     """As `json_patch` encodes it."""
     warnings: tuple[str, ...] = ()
     gated: bool = False
-    """Whether the patch gives a pod its gate."""
+    """Whether a pod waits at its gate, which it has, or gets by the patch."""
     code: int = HTTPStatus.FORBIDDEN
     reason: str = "Forbidden"
     text: str = ""

@@ -41,8 +41,7 @@ class ScaleStatus(Wire):
     """How many replicas it has, and which pods are theirs."""
 
     replicas: Replicas | None = None
-    selector: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
-    """A text. Older versions of the API have a map here."""
+    selector: str | None = None
 
 
 class Scale(Wire):
@@ -64,11 +63,8 @@ class Scale(Wire):
 
     @property
     def selector(self) -> str:
-        """Which pods are its own, as a label selector; empty if it says none, or not as a text."""
-        if self.status is None:
-            return ""
-        found = msgspec.json.decode(self.status.selector)
-        return found if isinstance(found, str) else ""
+        """Which pods are its own, as a label selector; empty if it says none."""
+        return (self.status.selector or "") if self.status is not None else ""
 
 
 PodLookup = Callable[[str, str], Awaitable[Pod | None]]
@@ -178,7 +174,7 @@ def _other(
 
 
 def _template(pod: Pod) -> PodTemplate:
-    """What a stored pod was made from, without what was written on it since. If we let it through
+    """What a stored pod was made from, without what was written on it since. If we released it
     its affinity is left out: it was narrowed to the card that it got (P5).
     """
     notes = pod.metadata.annotations or PodAnnotations()

@@ -30,7 +30,7 @@ from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.verdict import Effect, Outcome, Verdict
 from cardquota.settings import Settings
 
-from .fitting import WorkloadRoom
+from .fitting import WorkloadRoom, told, told_partly
 from .pod_judge import VisibilityWait
 from .review import (
     ANY,
@@ -150,7 +150,8 @@ class ScaleReviews:
             verdict = self._room.judged(target.pod)  # much may have changed since
         if verdict.outcome is Outcome.NEVER:
             text = workload_messages.scale_never_fits(verdict.text, target.what, target.name)
-            return self._answer_by(self._room.effect(target.pod, verdict), verdict, text, ())
+            effect = self._room.effect(target.pod, verdict)
+            return _answer(effect, verdict, text, told(effect, text))
         account = self._ledger.account(verdict.queue)
         if verdict.outcome not in _JUDGED or account is None or own is None:
             return AdmissionResponse(warnings=verdict.warnings)
@@ -163,34 +164,13 @@ class ScaleReviews:
         if found.pods >= asked:
             return AdmissionResponse(warnings=verdict.warnings)
         why, held = self._why(target.pod, account.name, asked - kept, way, found.extra)
-        told = shortfall_messages.shortly_with_held(why, held)
+        short = shortfall_messages.shortly_with_held(why, held)
         if asks.grants and effect is Effect.DENY and found.pods > asks.before:
-            return self._grant(target, asks, found.pods, told)
+            return self._grant(target, asks, found.pods, short)
         text = workload_messages.scale_refused(why, target.what, target.name, asked, found.pods)
         text = shortfall_messages.with_held(text, held)
-        parts = self._partly_fits(target, effect, asked, found.pods, told)
-        return self._answer_by(effect, verdict, text, parts)
-
-    def _answer_by(
-        self, effect: Effect, verdict: Verdict, text: str, instead: tuple[str, ...]
-    ) -> AdmissionResponse:
-        """A refusal with this text; where nothing is refused, the warnings `instead`."""
-        match effect:
-            case Effect.DENY:
-                return deny(text, reason=verdict.reason or v.Reason.INSUFFICIENT_CARD)
-            case Effect.WARN:
-                said = instead or (text,)
-                return AdmissionResponse(warnings=tuple(map(shortfall_messages.audited, said)))
-        return AdmissionResponse(warnings=instead)
-
-    @staticmethod
-    def _partly_fits(
-        target: ScaleTarget, effect: Effect, asked: int, fits: int, why: str
-    ) -> tuple[str, ...]:
-        """The warnings where nothing is refused."""
-        if effect is Effect.WARN:
-            return (shortfall_messages.partly_audited(target.name, asked, fits), why)
-        return (shortfall_messages.partly_fits(target.name, asked, fits, waits=True), why)
+        partly = told_partly(effect, target.name, asked, found.pods, short)
+        return _answer(effect, verdict, text, partly)
 
     def _why(
         self, facts: PodFacts, queue: str, more: int, way: Amounts, extra: Amounts
@@ -223,11 +203,20 @@ class ScaleReviews:
             )
             text = workload_messages.scale_granted_event(asked, fits, why)
             self._cut(about, text, f"{fits}/{asked}")
-        told = workload_messages.scale_granted(target.what, target.name, asked, fits)
+        granted = workload_messages.scale_granted(target.what, target.name, asked, fits)
         return AdmissionResponse(
             patch=json_patch({"op": "replace", "path": "/spec/replicas", "value": fits}),
-            warnings=(told, why),
+            warnings=(granted, why),
         )
+
+
+def _answer(
+    effect: Effect, verdict: Verdict, text: str, warnings: tuple[str, ...]
+) -> AdmissionResponse:
+    """A refusal with this text; where nothing is refused, the warnings."""
+    if effect is Effect.DENY:
+        return deny(text, reason=verdict.reason or v.Reason.INSUFFICIENT_CARD)
+    return AdmissionResponse(warnings=warnings)
 
 
 def _read(request: Request) -> tuple[Scale, Scale]:

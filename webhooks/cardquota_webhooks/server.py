@@ -14,11 +14,11 @@ from time import perf_counter
 from typing import Final
 
 from cardquota.cluster.serving.http_call import (
-    TEXT,
     BodyLimits,
     BodyTooLargeError,
     HttpAnswer,
     HttpCall,
+    text_answer,
 )
 from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.metrics import Metrics
@@ -83,7 +83,7 @@ class AdmissionServer:
         async def answer(call: HttpCall) -> HttpAnswer:
             path, _, secret = call.path.rpartition("/")
             if not knows(secret):
-                return _refuse(HTTPStatus.NOT_FOUND, "nothing is here")
+                return text_answer(HTTPStatus.NOT_FOUND, "nothing is here")
             return await self.answer(replace(call, path=path))
 
         self._http = HttpServer(
@@ -115,20 +115,20 @@ class AdmissionServer:
         path = call.path
         if path not in self._paths:
             there = " and ".join(self._paths)
-            return _refuse(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
+            return text_answer(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
         if call.method != "POST":
-            return _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
         try:
             # Only the review refers to the body: it is gone once nobody needs its objects.
             request = decode(await call.body())
         except BodyTooLargeError:
-            return _refuse(
+            return text_answer(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"the body is larger than {LARGEST_BODY // 2**20} MiB",
             )
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
-            return _refuse(HTTPStatus.BAD_REQUEST, str(error))
+            return text_answer(HTTPStatus.BAD_REQUEST, str(error))
         review = self._routes.get((path, request.resource.group, request.what))
         scaled = request.sub_resource == SCALE and (path, ANY, SCALE) in self._routes
         if scaled:
@@ -168,7 +168,3 @@ def _decision(answer: AdmissionResponse, changed: str) -> str:
     if answer.patch and changed:
         return changed
     return "warn" if answer.warnings else "allow"
-
-
-def _refuse(code: HTTPStatus, text: str) -> HttpAnswer:
-    return HttpAnswer(code, (text + "\n").encode(), TEXT)

@@ -38,7 +38,7 @@ from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
-from .fitting import WorkloadRoom
+from .fitting import WorkloadRoom, told, told_partly
 from .keys import key_warnings, keys_beside_template, of_template
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .pods import foreign_gates
@@ -48,7 +48,6 @@ from .workload_objects import (
     Makers,
     ReviewedWorkload,
     StoredWorkload,
-    UpdatedDeployment,
     is_made_by,
     may_be_gone,
     pods_of_job,
@@ -66,7 +65,6 @@ WORKLOADS: Final = (
 """API group and resource of the workloads that get warnings."""
 
 _DECODER = msgspec.json.Decoder(ReviewedWorkload)
-_UPDATED = msgspec.json.Decoder(UpdatedDeployment)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
     StoredWorkload | None
 )
@@ -82,8 +80,6 @@ class _Change(NamedTuple):
     """Of its completions."""
     template: bool
     """Whether its template changes."""
-    update: UpdatedDeployment | None
-    """How it replaces its pods, if it is a Deployment."""
 
 
 class WorkloadReviews:
@@ -159,7 +155,7 @@ class WorkloadReviews:
         request, name = change.request, change.workload.metadata.name
         queue = verdict.queue
         if verdict.outcome is Outcome.NEVER:
-            return _told(self._room.effect(facts, verdict), verdict.text)
+            return told(self._room.effect(facts, verdict), verdict.text)
         # The effect on pods that do not fit.
         effect = self._room.effect(facts, verdict._replace(outcome=Outcome.WAITS))
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
@@ -196,22 +192,19 @@ class WorkloadReviews:
             said = group_messages.gang_never_starts(
                 facts.group, queue, never.minimum, never.most, workload=name
             )
-            return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
+            return told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
         way = on_the_way(self._ledger, account, but=own.waiting)
         if change.template and effect is not Effect.WARN:
             least = _needed_to_begin(change, account, group, pods, asked, own, way)
             if least:
                 cannot = shortfall_messages.update_cannot_begin(name, least)
-                return _told(effect, cannot, self._why(facts, queue, way))
+                return told(effect, cannot, self._why(facts, queue, way))
         found = self._room.fitting(account, facts, asked, own.alike, way, own.given_back)
         fits = found.pods
         if fits >= asked:
             return verdict.warnings
         why = self._why(facts, queue, found.extra, may_borrow=False, together=found.together)
-        if effect is Effect.WARN:
-            return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
-        waits = effect is Effect.GATE
-        return _told(effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why)
+        return told_partly(effect, name, asked, fits, why)
 
     def _why(
         self,
@@ -264,14 +257,12 @@ def _makers(request: Request, name: str) -> Makers:
 def _read(request: Request) -> _Change:
     """Raises as decoding does."""
     workload, stored = _DECODER.decode(request.object), _stored(request.old_object)
-    deployment = request.resource.resource == "deployments"
     return _Change(
         request,
         workload,
         new=stored is None,
         succeeded=stored.status.succeeded if stored is not None else 0,
         template=stored is not None and stored.differs_from(_STORED.decode(request.object)),
-        update=_UPDATED.decode(request.object) if deployment and stored is not None else None,
     )
 
 
@@ -298,22 +289,11 @@ def _needed_to_begin(
     pod goes first only if more pods hold quota than must stay. With a full quota and the default of
     25 %, of three pods none goes.
     """
-    if change.update is None or not asked:
+    if change.request.resource.resource != "deployments" or not asked:
         return 0
-    gone = may_be_gone(change.update.spec, asked)
+    gone = may_be_gone(change.workload.spec, asked)
     first = must_go_first(account, pods, own, wanted=asked, group=group, extra=way)
     if gone is None or first is None:
         return 0
     surplus = own.holding - asked
     return first - surplus if first > max(0, surplus + gone) else 0
-
-
-def _told(effect: Effect, *texts: str) -> tuple[str, ...]:
-    """Warnings without the empty ones; in audit mode worded as for pods."""
-    said = tuple(text for text in texts if text)
-    match effect:
-        case Effect.ALLOW:
-            return ()
-        case Effect.WARN:
-            return tuple(shortfall_messages.audited(text) for text in said)
-    return said

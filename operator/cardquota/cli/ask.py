@@ -73,7 +73,7 @@ async def ask(
     except msgspec.MsgspecError as error:
         raise NoAnswerError(
             "the operator's answer cannot be read: the operator and this plugin are probably of "
-            "different releases"
+            "different versions"
         ) from error
 
 

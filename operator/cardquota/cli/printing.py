@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..cluster.api.access import AccessError
+from ..quota.words import show
 from .output import ExitCode, Output
 
 _UNSAFE: Final = re.compile(
@@ -17,6 +18,8 @@ _UNSAFE: Final = re.compile(
 )
 """What a terminal would take for a command: escapes, line breaks, and marks that change the
 direction of text."""
+_WIDTH: Final = 20
+"""Characters of a bar."""
 
 
 class _Console(Console):
@@ -31,15 +34,10 @@ def console() -> Console:
     return _Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
 
 
-def print_json(found: object) -> None:
-    """Plain data, indented. It has no characters beyond ASCII, so none that a terminal acts on."""
-    sys.stdout.write(json.dumps(found, indent=2) + "\n")
-
-
 def print_data(found: object, output: Output) -> None:
-    """Plain data as JSON or YAML, both in ASCII."""
+    """Plain data as JSON, indented, or YAML. Both have ASCII alone, which no terminal acts on."""
     if output is not Output.YAML:
-        print_json(found)
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
         return
     import yaml
 
@@ -70,10 +68,16 @@ def safe(line: Text) -> Text:
     return line
 
 
-def in_one_line(text: str, *, most: int = 1_000) -> str:
+def in_one_line(text: str) -> str:
     """A text of any origin on one line, safe, and with a bound."""
-    short = " ".join(text[: 4 * most].split())
-    return _UNSAFE.sub("?", short if len(short) <= most else short[: most - 3] + "...")
+    return show(" ".join(text.split()), most=1_000)
+
+
+def bar(held: int, whole: int) -> str:
+    """How much of it is held: full from the whole on, and empty only if nothing is."""
+    held = max(0, held)
+    filled = _WIDTH * (held > 0) if held >= whole else -(-_WIDTH * held // whole)
+    return "█" * filled + "░" * (_WIDTH - filled)
 
 
 def table(rows: Sequence[Sequence[str]]) -> Iterator[Text]:

@@ -11,7 +11,14 @@ from time import perf_counter
 from typing import Final
 
 from ..cluster.serving.bounds import BodyBudget, BusyError
-from ..cluster.serving.http_call import TEXT, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
+from ..cluster.serving.http_call import (
+    BUG,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+    text_answer,
+)
 from ..cluster.serving.http_server import HttpServer
 from ..metrics import Metrics
 from .enqueue_votes import EnqueueVotes
@@ -27,7 +34,6 @@ _IN_WORK: Final = 16 * _MIB
 _DRAINED: Final = 64 * _MIB
 """Bytes that are taken in and dropped, so that the caller reads our answer."""
 _VERB: Final = "jobEnqueueable"
-_BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
 
 
 class EnqueueServer:
@@ -59,25 +65,27 @@ class EnqueueServer:
         """Answer one HTTP request, whatever it is; raises only what reading the body raises."""
         path = self._without_secret(call.path)
         if path is None:
-            return _text(HTTPStatus.NOT_FOUND, "nothing is here")
+            return text_answer(HTTPStatus.NOT_FOUND, "nothing is here")
         if path != ENQUEUE_PATH:
-            return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {ENQUEUE_PATH}")
+            return text_answer(HTTPStatus.NOT_FOUND, f"nothing is here; there is {ENQUEUE_PATH}")
         if call.method != "POST":
-            return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {_VERB} is to be posted")
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {_VERB} is to be posted")
         began = perf_counter()
         try:
             ask = read_enqueue_ask(await call.body())
             vote = await self._votes.vote(ask, passed_on=PASSED_ON.lower() in call.headers)
         except BodyTooLargeError:
             most = f"at most {LARGEST_ASK // _MIB} MiB are read"
-            return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {most}")
+            return text_answer(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {most}"
+            )
         except (BusyError, ConnectionError):
             raise  # the call has not come
         except EnqueueAskError as error:
-            return _text(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
+            return text_answer(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
         except Exception:  # noqa: BLE001
             _LOG.exception("a call of %s could not be answered", _VERB)
-            return _text(HTTPStatus.SERVICE_UNAVAILABLE, _BROKEN)
+            return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, BUG)
         self._seconds.labels(_VERB).observe(perf_counter() - began)
         self._counter.labels(vote.name.lower()).inc()
         return HttpAnswer(HTTPStatus.OK, vote_answer(vote))
@@ -90,7 +98,3 @@ class EnqueueServer:
         there, _, said = before.rpartition("/")
         known = hmac.compare_digest(said.encode(errors="replace"), self._secret)
         return f"{there}/{verb}" if known else None
-
-
-def _text(code: HTTPStatus, text: str) -> HttpAnswer:
-    return HttpAnswer(code, (text + "\n").encode(), TEXT)

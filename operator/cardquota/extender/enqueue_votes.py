@@ -89,15 +89,13 @@ class EnqueueVotes:
         leader: LeaderVotes,
         synced: Callable[[], bool],
         notify: Notify,
-        jobs: JobRequests | None = None,
+        jobs: JobRequests,
         *,
         unseen: float = UNSEEN,
         reserving: float = RESERVING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`unseen`, `reserving`: seconds. `clock`: the same, monotonic. `jobs`: what Jobs ask for;
-        None: what their groups say is all that is known.
-        """
+        """`jobs`: what Jobs ask for. `unseen`, `reserving`: seconds. `clock`: these, monotonic."""
         self._ledger = ledger
         self._jobs = jobs
         self._notifier = notifier
@@ -122,8 +120,7 @@ class EnqueueVotes:
     async def end(self) -> None:
         """The term is over. The next leader is asked again within a second."""
         self._leads = False
-        if self._jobs is not None:
-            self._jobs.forget()
+        self._jobs.forget()
         slice_ = TimeSlice()
         groups = self._ledger.groups.items()
         for key in [key for key, group in groups if group.voted_on]:
@@ -174,8 +171,6 @@ class EnqueueVotes:
     ) -> Vote:
         """With what its Job asks for, if it is of one: that may have to be read first."""
         jobs = self._jobs
-        if jobs is None:
-            return await self._decide(ask, self._ledger.groups[ask.key], found)
         jobs.look(facts, found)
         await self._reserving.wait_for(lambda: not jobs.reads(ask.key))
         reading, group = jobs.of(facts, found), self._group(ask)

@@ -19,11 +19,12 @@ import msgspec
 
 from ..cluster.serving.bounds import BusyError
 from ..cluster.serving.http_call import (
-    TEXT,
+    BUG,
     BodyLimits,
     BodyTooLargeError,
     HttpAnswer,
     HttpCall,
+    text_answer,
 )
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.watch.change_notifier import ChangeNotifier
@@ -60,7 +61,6 @@ _DRAINED: Final = 256 * 1024 * 1024
 connection is closed."""
 VERBS: Final = "/scheduler/"
 INSPECT: Final = "/inspect"
-BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
 
 _LOG = logging.getLogger(__name__)
 
@@ -180,11 +180,11 @@ class ExtenderServer:
         if path == INSPECT or path.startswith(INSPECT + "/"):
             return await self._inspect(call)
         there = ", ".join(VERBS + name for name in self._routes)
-        return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there are {there}, {INSPECT}")
+        return text_answer(HTTPStatus.NOT_FOUND, f"nothing is here; there are {there}, {INSPECT}")
 
     async def _answer(self, verb: str, call: HttpCall) -> HttpAnswer:
         if call.method != "POST":
-            return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {verb} is to be posted")
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {verb} is to be posted")
         began = perf_counter()
         try:
             answer = await self._routes[verb](await call.body(), call)
@@ -196,7 +196,7 @@ class ExtenderServer:
             answer = self._failed(verb, f"the call of {verb} cannot be read: {error}")
         except Exception:  # noqa: BLE001
             _LOG.exception("a call of %s could not be answered", verb)
-            answer = self._failed(verb, BROKEN)
+            answer = self._failed(verb, BUG)
         self._seconds.labels(verb).observe(perf_counter() - began)
         return HttpAnswer(HTTPStatus.OK, answer)
 
@@ -228,12 +228,12 @@ class ExtenderServer:
 
     async def _inspect(self, call: HttpCall) -> HttpAnswer:
         if call.method not in ("GET", "HEAD"):
-            return _text(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
         name = unquote(call.path.removeprefix(INSPECT).strip("/"))
         verbs = self._verbs
         found = await verbs.inspect_node(name) if name else await verbs.inspect()
         if found is None:
-            return _text(HTTPStatus.NOT_FOUND, "no node of this name is known")
+            return text_answer(HTTPStatus.NOT_FOUND, "no node of this name is known")
         return HttpAnswer(HTTPStatus.OK, found)
 
 
@@ -243,7 +243,3 @@ def _too_large(size: int | None) -> str:
         f"the body has {found}, at most {LARGEST_BODY // 2**20} MiB are read: set "
         "nodeCacheCapable: true for this extender, so that only names of nodes are sent"
     )
-
-
-def _text(code: HTTPStatus, text: str) -> HttpAnswer:
-    return HttpAnswer(code, (text + "\n").encode(), TEXT)

@@ -87,7 +87,7 @@ def reservation_text(reservation: Reservation) -> str:
 def read_reservation(text: str) -> Reservation | None:
     """The inverse of `reservation_text`, or None if we cannot have written the text.
 
-    An earlier release wrote a choice of cards as `A|B`: that counts for the first of them (T3).
+    An earlier version wrote a choice of cards as `A|B`: that counts for the first of them (T3).
     """
     found = _object(text, RESERVATION_TEXT.most)
     if found is None:

@@ -98,7 +98,7 @@ MANAGED: Final = "volcano.sh/card-managed"
 are admitted without a gate. The operator's annotations count only beside it, so that the API server
 has to look at no write of the status of any other pod."""
 IS_MANAGED: Final = "true"
-"""Its value. Pods of earlier releases may have another."""
+"""Its value. Pods of earlier versions may have another."""
 
 GATE: Final = "volcano.sh/card-quota"
 """Scheduling gate of a pod, by the operator alone: at it a pod waits for quota."""

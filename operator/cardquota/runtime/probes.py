@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from ..cluster.serving.http_call import TEXT, BodyLimits, HttpAnswer, HttpCall
+from ..cluster.serving.http_call import BodyLimits, HttpAnswer, HttpCall, text_answer
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.watch.reflector import Reflector
 from ..control.queues.queue_metrics import refresh
@@ -21,10 +21,10 @@ from .metrics_access import MetricsAccess
 CONNECTIONS: Final = 64
 """That may be open on one of these ports at one time."""
 _REFUSED: Final = {
-    HTTPStatus.UNAUTHORIZED: b"send a bearer token\n",
-    HTTPStatus.FORBIDDEN: b"get on the URL /metrics is needed\n",
-    HTTPStatus.TOO_MANY_REQUESTS: b"too many ask at once: try again in a second\n",
-    HTTPStatus.SERVICE_UNAVAILABLE: b"the API server does not say who may read this\n",
+    HTTPStatus.UNAUTHORIZED: "send a bearer token",
+    HTTPStatus.FORBIDDEN: "get on the URL /metrics is needed",
+    HTTPStatus.TOO_MANY_REQUESTS: "too many ask at once: try again in a second",
+    HTTPStatus.SERVICE_UNAVAILABLE: "the API server does not say who may read this",
 }
 
 
@@ -121,13 +121,13 @@ class Probes:
     async def probe(self, call: HttpCall) -> HttpAnswer:
         """Answer one of the kubelet's probes, or that there is no such page."""
         if call.method not in ("GET", "HEAD"):
-            return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED, b"this is only to be read\n", TEXT)
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
         match call.path:
             case "/healthz":
-                return HttpAnswer(HTTPStatus.OK, b"ok\n", TEXT)
+                return text_answer(HTTPStatus.OK, "ok")
             case "/readyz":
                 return self._readyz()
-        return HttpAnswer(HTTPStatus.NOT_FOUND, b"nothing is here\n", TEXT)
+        return text_answer(HTTPStatus.NOT_FOUND, "nothing is here")
 
     async def answer(self, call: HttpCall) -> HttpAnswer:
         """The same, and the metrics."""
@@ -136,19 +136,17 @@ class Probes:
         if self._access is not None:
             status = await self._access.answer(call.headers.get("authorization", ""))
             if status is not HTTPStatus.OK:
-                return HttpAnswer(status, _REFUSED[status], TEXT)
+                return text_answer(status, _REFUSED[status])
         return HttpAnswer(HTTPStatus.OK, await self._page.read(), CONTENT_TYPE_LATEST)
 
     def _readyz(self) -> HttpAnswer:
         why = self.not_ready()
-        notes = "".join(f"{note}\n" for note in self._notes())
         if why:
-            text = f"{why}\n{notes}"
-            return HttpAnswer(HTTPStatus.SERVICE_UNAVAILABLE, text.encode(), TEXT)
+            return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "\n".join((why, *self._notes())))
         late = [f"{r.kind} {r.lag():.0f} s" for r in self._reflectors if r.late]
         text = "ok" + (", leading" if self._leads() else "")
         text += f", lagging: {', '.join(late)}" if late else ""
-        return HttpAnswer(HTTPStatus.OK, f"{text}\n{notes}".encode(), TEXT)
+        return text_answer(HTTPStatus.OK, "\n".join((text, *self._notes())))
 
 
 EVERY: Final = 1.0

@@ -50,7 +50,7 @@ def test_a_leader_that_leaves_hands_over_at_once(tmp_path: Path, unique: str) ->
             os.kill(cluster.state.process(first).pid, signal.SIGTERM)
             team.create(team.a_pod("after", 1, T1000))
             team.create(team.a_pod("beyond", 1, T1000))
-            # Either may let it through: the first decides until it has heard the signal.
+            # Either may release it: the first decides until it has heard the signal.
             team.until_open("after")
             team.until(lambda: leader(cluster) not in ("", first), "the other leads")
             second = leader(cluster)

@@ -31,7 +31,7 @@ LATE = "late-" + "x" * 200
 LARGE = 1_000
 """Bytes. Two writes are longer: the queue's status, and the patch of a pod with such a name."""
 TOGETHER = tuple(f"next-{number}" for number in range(6))
-"""Let through at once, so that connections are open: on a new one no patch is on its way yet."""
+"""Released at once, so that connections are open: on a new one no patch is on its way yet."""
 
 
 def refused_out_of_term(cluster: Cluster) -> float:

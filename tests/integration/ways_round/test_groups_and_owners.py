@@ -1,4 +1,4 @@
-"""Made-up owners and groups: they change how a pod waits, never how much a queue lets through."""
+"""Made-up owners and groups: they change how a pod waits, never how much a queue releases."""
 
 import pytest
 

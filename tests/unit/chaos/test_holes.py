@@ -10,8 +10,9 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.cluster.api import ApiError
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender import EnqueueAsk, EnqueueVotes
+from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.quota import SURGE, Policy, Verdict
 from cardquota.quota.decisions import Vote, judge_create
 from cardquota.quota.ledger.groups import PodGroupState
@@ -136,6 +137,10 @@ class NobodyElse:
 def _nothing(group: PodGroupState, verdict: Verdict) -> None: ...
 
 
+async def _no_job(path: str) -> bytes:
+    raise ApiError(404, "NotFound", path)
+
+
 async def vote_on_what_has_no_room() -> Vote:
     group = a_group("train").in_queue("red").of(2).asking({H200: 2})
     ledger = a_ledger(
@@ -145,7 +150,9 @@ async def vote_on_what_has_no_room() -> Vote:
         enqueues=False,
     )
     nobody: Any = NobodyElse()
-    votes = EnqueueVotes(ledger, ChangeNotifier(), nobody, lambda: True, _nothing)
+    notifier = ChangeNotifier()
+    jobs = JobRequests(ledger, notifier, _no_job)
+    votes = EnqueueVotes(ledger, notifier, nobody, lambda: True, _nothing, jobs)
     votes.begin("term")
     return await votes.vote(EnqueueAsk("team", "train"))
 

@@ -2,6 +2,7 @@
 answers that a real one does not give on demand (refusals, nonsense, pages).
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -14,6 +15,8 @@ from aiohttp import web
 Answer = tuple[int, str]
 """Status and body."""
 NOT_SERVED: Answer = (404, "404 page not found\n")
+NEVER: Answer = (0, "")
+"""None, as long as the client waits."""
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
 
 
@@ -53,6 +56,8 @@ async def answering(
         found = {LEASE: led(), **answers} if request.method == "GET" else posted
         one = f"{request.path}?{request.query.get('fieldSelector', '')}"
         status, text = found.get(one, found.get(request.path, NOT_SERVED))
+        if not status:
+            await asyncio.Event().wait()
         return web.Response(status=status, text=text)
 
     async with _serving("*", answer, folder) as path:
@@ -76,7 +81,7 @@ async def _serving(
     if method == "POST":
         app.router.add_get(LEASE, answer_led)
     app.router.add_route(method, "/{path:.*}", answer)
-    runner = web.AppRunner(app)
+    runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = runner.addresses[0][1]

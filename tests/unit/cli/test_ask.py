@@ -23,7 +23,7 @@ NOBODY_ANSWERS = (
 )
 NOT_UNDERSTOOD = (
     "the operator's answer cannot be read: the operator and this plugin are probably of different "
-    "releases"
+    "versions"
 )
 PATH = "/apis/cardquota.volcano.sh/v1alpha1/queuereviews"
 TERMINATED = "unable to create new content in namespace t because it is being terminated"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cardquota.cli.simulate import Answer, Answers, WorkloadAnswer
+from cardquota.quota.messages import request_messages
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 
 Simulate = Callable[..., Answers]
@@ -98,3 +99,20 @@ def test_its_pod_is_seen_everywhere_if_it_names_its_queue(
         notes = "scheduling.volcano.sh/queue-name: xs"
         text = WITHOUT_ROW.format(label=label, notes=notes)
         assert given(only(simulate(cluster=(), text=text, settings=settings))) == [ADMITTED]
+
+
+def test_p7_claims_are_warned_of_in_an_audited_namespace(simulate: Simulate) -> None:
+    """Elsewhere a pod that has nothing to do with cards never reaches the webhook."""
+    for label, warnings in (("audit", (request_messages.claim_not_counted(),)), ("", ())):
+        text = f"""
+apiVersion: v1
+kind: Namespace
+metadata: {{name: default, labels: {{volcano.sh/card-quota: "{label}"}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: claims}}
+spec: {{containers: [], resourceClaims: [{{name: device}}]}}
+"""
+        (found,) = only(simulate(text=text)).pods
+        assert (found.answer, found.warnings) == (UNMANAGED, warnings)

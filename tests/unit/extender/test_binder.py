@@ -131,6 +131,14 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
     assert bound.annotated(ALLOCATED, "").facts().stamp is None
 
 
+async def test_b5_spread_takes_the_emptiest() -> None:
+    world = BinderWorld(
+        NODE, a_pod("a").on_card("n1", 0, 1), asking(), answers=(CREATED,), spread=True
+    )
+    await world.bind()
+    assert world.node.used == [1, 8138]
+
+
 async def test_b5_two_binds_at_once_never_share_the_last_room() -> None:
     pods = [asking(f"p{i}", 8138) for i in range(6)]
     world = BinderWorld(NODE, *pods, answers=(CREATED,) * 6)
@@ -168,6 +176,15 @@ async def test_b5_another_node_while_a_bind_is_under_way() -> None:
     first, second = await asyncio.gather(world.bind(), world.bind(node="n2"))
     assert first == ""
     assert "is being bound to node <n1>" in second
+
+
+async def test_b5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
+    world = BinderWorld(NODE, asking())
+    assert "is not known to cardquota" in await world.bind(uid="another")
+    assert "is not known to cardquota" in await world.binder.bind(
+        BindArgs("other", "team", "uid-p", "n1")
+    )
+    assert world.script.calls == []
 
 
 async def test_b5_a_pod_that_is_bound_elsewhere() -> None:

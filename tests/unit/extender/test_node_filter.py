@@ -188,7 +188,7 @@ NO_ROW = "pod asks for aliyun.com/gpu-mem and has no queue with a quota of card 
 
 
 @pytest.mark.parametrize("queue", [None, "red", "none"])
-def test_b9_a_pod_that_we_did_not_released_has_no_card_memory(queue: str | None) -> None:
+def test_b9_a_pod_that_we_did_not_release_has_no_card_memory(queue: str | None) -> None:
     pod = POD.in_queue(queue)
     ledger = a_ledger(*THREE, ROW, pod, memory_by_row=True)
     found = fit_nodes(ledger, pod.facts(), ["n3"])

@@ -91,6 +91,15 @@ async def test_b4_room_where_the_pod_cannot_go_wakes_nobody() -> None:
     assert night.patches.sent == []
 
 
+async def test_b4_a_card_with_less_room_than_the_pod_needs_wakes_nobody() -> None:
+    """Though there is room for it elsewhere."""
+    night = Night(POD, a_node("other").sharing_memory(16, 2), a_pod("a").on_card("n", 0, 4))
+    night.waker.refused(POD.facts(), ["n"])
+    night.lists("1")
+    await asyncio.sleep(600)
+    assert night.patches.sent == []
+
+
 async def test_b4_where_many_nodes_were_offered_room_anywhere_counts() -> None:
     night = Night(POD, a_node("other").sharing_memory(16, 2))
     night.waker.refused(POD.facts(), [f"n{i}" for i in range(11)])

@@ -171,6 +171,16 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     assert {w["name"] for w in webhooks(BY_POLICY)} == {w["name"] for w in webhooks(DEFAULTS)}
 
 
+def test_in_audit_mode_gates_are_dropped_wherever_we_look() -> None:
+    """Else in the namespaces that are audited alone."""
+    audited, everywhere = (BY_POLICY, "In", "audit"), (BY_POLICY_IN_AUDIT, "NotIn", "off")
+    for settings, operator, mode in (audited, everywhere):
+        binding = of_kind("MutatingAdmissionPolicyBinding", settings)[-1]
+        own, label = binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
+        assert own["values"] == ["cardquota-system", "kube-system"]
+        assert (label["operator"], label["values"]) == (operator, [mode])
+
+
 def born_gated(settings: Settings) -> dict[str, str]:
     """What is checked of a managed pod that is created without the gate."""
     checks = pods_policy(settings)["spec"]["validations"]
@@ -182,6 +192,13 @@ def pods_policy(settings: Settings) -> dict[str, Any]:
     policies = of_kind("ValidatingAdmissionPolicy", settings)
     (found,) = (one for one in policies if one["metadata"]["name"] == "cardquota-pods")
     return found
+
+
+def test_in_audit_mode_no_gate_is_demanded() -> None:
+    """Nothing is gated there: a record of every pod would say nothing."""
+    audited = pods_policy(Settings(mode=InstallationMode.AUDIT))["spec"]
+    assert "was created without" not in str(audited["validations"])
+    assert "was created without" in str(pods_policy(DEFAULTS)["spec"]["validations"])
 
 
 def test_a_missing_term_or_kind_of_it_never_refuses() -> None:

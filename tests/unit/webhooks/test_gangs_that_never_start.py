@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builders import H200, a_group, a_namespace, a_queue
+from builders import H200, H800, a_group, a_namespace, a_queue
 from builders.pod import PodBody
 from cardquota.quota.messages import queue_messages
 
@@ -32,6 +32,16 @@ async def test_one_that_starts_once_there_is_room_is_told_that_it_waits() -> Non
     async with Endpoint(THREE, running("other", 3)) as endpoint:
         how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2)
         assert how_many == "web: 0 of 2 pods fit the quota now, all are refused until there is room"
+
+
+async def test_alternatives_are_counted_together() -> None:
+    either = pod(1, f"{H200}|{H800}").in_group("gang")
+    async with Endpoint(a_queue().with_quota({H200: 3, H800: 1}), GANG) as endpoint:
+        assert await warned(endpoint, "jobs", either, parallelism=4) == []
+        endpoint.see(GANG.of(5))
+        never, why = await warned(endpoint, "jobs", either, parallelism=5)
+        assert "Queue <queue> has quota for <4> of <5>" in never
+        assert f"<{H800}> quota: requested <5>" in why
 
 
 async def test_in_audit_it_is_worded_as_all_else() -> None:

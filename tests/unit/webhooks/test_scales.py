@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, a_namespace, a_pod, a_queue
+from builders import H200, H800, a_namespace, a_pod, a_queue
 from cardquota.quota import TEMPLATE_TEXT
 from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import Pod
@@ -22,7 +22,7 @@ from .scale_review import (
     scaling,
     uid_of,
 )
-from .workload_review import THREE, made, own, pod, running
+from .workload_review import THREE, made, own, own_gated, pod, running
 
 CUSTOM = {"group": "argoproj.io"}
 
@@ -74,11 +74,29 @@ async def test_r1_pods_of_an_old_template_are_replaced_and_count_as_kept() -> No
         assert "5 of 6 replicas" in (await by_people(endpoint, 3, 6)).text
 
 
+async def test_r1_own_pods_on_their_way_get_the_room_that_is_left() -> None:
+    async with Endpoint(THREE, *own(1), *own_gated(2)) as endpoint:
+        Watches(endpoint).show(replicas=3)
+        assert (await by_people(endpoint, 2, 3)).allowed
+        assert "3 of 4 replicas" in (await by_people(endpoint, 3, 4)).text
+
+
 async def test_r1_none_fits() -> None:
     async with Endpoint(THREE, running("other", 3)) as endpoint:
         Watches(endpoint).show(replicas=0)
         text = (await by_people(endpoint, 0, 1)).text
         assert "none of 1 replica of Deployment <web> fit: do not scale it up, wait" in text
+
+
+async def test_r1_several_cards_each_replica_gets_one() -> None:
+    queue = a_queue().with_quota({H200: 2, H800: 1})
+    async with Endpoint(queue) as endpoint:
+        Watches(endpoint).show(template=pod(1, f"{H200}|{H800}"))
+        assert (await by_people(endpoint, 0, 3)).allowed
+        text = (await by_people(endpoint, 0, 5)).text
+        assert "3 of 5 replicas" in text
+        assert f"<{H200}> quota: requested <1>, total would be <3>" in text
+        assert f"<{H800}> quota: requested <1>, total would be <2>" in text
 
 
 async def test_r1_what_can_never_fit_is_refused_to_all() -> None:
@@ -305,15 +323,6 @@ async def test_a_scale_that_cannot_be_read_is_none_of_ours(broken: object) -> No
         Watches(endpoint).show(replicas=0)
         for path in ("/mutate", "/validate"):
             assert granted(await endpoint.review(path, scaling(0, broken))) is None
-
-
-async def test_a_selector_of_an_older_api_is_a_map() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        status = {"selector": {"app": "web"}, "replicas": 0}
-        assert not (await by_people(endpoint, 0, 10, status=status)).allowed
-        assert (await by_people(endpoint, 0, 10, "clonesets", status=status, **CUSTOM)).allowed
-        assert endpoint.looked_for == []
 
 
 async def test_a_scale_that_says_nothing() -> None:

@@ -79,7 +79,7 @@ def request(written: object, before: object = None) -> Request:
     "odd", [None, 3, {}, {"metadata": None}, {"metadata": {"annotations": None}}, {"spec": []}]
 )
 def test_of_what_cannot_be_read_nothing_is_said(odd: object) -> None:
-    good = {"metadata": {"annotations": {WRONG: 3}}}
+    good = {"metadata": {"annotations": {WRONG: H200}}}
     assert key_warnings(request(odd), KEYS_OF_PODS) == ()
     assert key_warnings(request(odd), KEYS_OF_PODS, of_template) == ()
     assert key_warnings(request(odd), KEYS_OF_PODS, of_tasks) == ()

@@ -11,7 +11,6 @@ server makes of it is not stored: the leader tries that, and writes what it find
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import yaml
@@ -33,16 +32,14 @@ from .certificate_findings import (
     secrets_with_certificates,
 )
 from .installed import TERM_DEFINITION, Installed, is_of_fence
+from .installed_settings import operators_container
 from .section import INSTALLATION, CheckSection, Finding, bounded_section
 
 _NO_LEADER: Final = "NoLeader"
 _SEE_THE_OPERATOR: Final = "see whether the operator's pods run, and what their log says"
-_VERSION_LABEL: Final = "app.kubernetes.io/version"
 _VERSION: Final = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.+-].{0,100})?")
-_MOST_CONTAINERS: Final = 100
 _LONGEST_CONFIGURATION: Final = 64 * 1024
 """Characters of a configuration of Volcano's scheduler. Honest ones have two thousand."""
-_MOST_ACTIONS: Final = 1_000
 
 
 def installation_section(
@@ -173,7 +170,7 @@ def definition_findings(
         elif standalone and name == NAME and not keeps_numbers(inner(served[0], "schema")):
             why = (
                 f"{what} does not keep the numbers that the operator writes into status.cards: it "
-                "is Volcano's, or of an old release"
+                "is Volcano's, or of an old version"
             )
             advice = "apply crds/, or write `scheduler: volcano` beside Volcano"
             yield fault(about, "DefinitionNotOurs", why, advice)
@@ -245,7 +242,7 @@ def _has_no_predicate_cache(text: str) -> bool:
     except (yaml.YAMLError, ValueError, RecursionError):
         return False
     actions = inner(found, "configurations")
-    for one in islice(actions, _MOST_ACTIONS) if isinstance(actions, list) else ():
+    for one in actions if isinstance(actions, list) else ():
         if inner(one, "name") == "allocate":
             said = inner(one, "arguments", "predicateErrorCacheEnable")
             return str(said).lower() == "false"
@@ -268,29 +265,12 @@ def deployment_findings(
         why = f"{where} has {ready} of {counted(wanted, 'replica')} ready"
         advice = "describe its pods, and read /readyz, to see why the others are not ready"
         yield fault(about, "ReplicasNotReady", why, advice)
-    running = running_version(deployment)
-    if running and _level(running) != _level(own_version):
+    image = str(operators_container(deployment).get("image"))
+    running = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    if _VERSION.fullmatch(running) and _level(running) != _level(own_version):
         why = f"{where} runs {show(running)}, this command is {own_version}"
         advice = "install the command of the operator's version, or upgrade the operator"
         yield fault(about, "VersionDiffers", why, advice)
-
-
-def running_version(deployment: Mapping[str, Any]) -> str:
-    """By the label, or else by the image's tag; empty if neither says a version."""
-    label = inner(deployment, "metadata", "labels", _VERSION_LABEL)
-    for text in (label, _tag(deployment)):
-        if isinstance(text, str) and _VERSION.fullmatch(text):
-            return text
-    return ""
-
-
-def _tag(deployment: Mapping[str, Any]) -> str:
-    containers = inner(deployment, "spec", "template", "spec", "containers")
-    for one in containers[:_MOST_CONTAINERS] if isinstance(containers, list) else ():
-        image = inner(one, "image")
-        if inner(one, "name") == v.DEPLOYMENT and isinstance(image, str):
-            return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-    return ""
 
 
 def _level(version: str) -> tuple[str, str] | None:

@@ -46,7 +46,7 @@ async def read_installed_settings(client: Client, own: Settings) -> InstalledSet
     deployment = await read_object(client, where, "the operator's Deployment")
     if isinstance(deployment, NotRead):
         return InstalledSettings(own, (_unread(deployment.why),))
-    container = _container(deployment)
+    container = operators_container(deployment)
     environment, elsewhere = _environment(container)
     path = _option(container)
     source = _BY_CONVENTION if deployment is None else _source(deployment, container, path)
@@ -61,9 +61,12 @@ async def read_installed_settings(client: Client, own: Settings) -> InstalledSet
         found = await read_object(client, where, f"ConfigMap <{own.namespace}/{name}>")
         if isinstance(found, NotRead):
             notes.append(found.why)
-        text = inner(found, "data", key) or ""
-        if deployment is None and not text:
+        stored = inner(found, "data", key)
+        if deployment is None and not stored:
             return InstalledSettings(own, (_unread(_NO_DEPLOYMENT),))
+        text = stored or ""
+        if stored is None and not notes:
+            notes.append(f"there is no {origin}")
     if elsewhere:
         notes.append(f"the values of {', '.join(map(show, elsewhere[:5]))} stand elsewhere")
     try:
@@ -80,7 +83,7 @@ def _unread(why: str) -> str:
     )
 
 
-def _container(deployment: Answer) -> Mapping[str, Any]:
+def operators_container(deployment: Answer) -> Mapping[str, Any]:
     """The operator's, by its name; else the first."""
     found = list(_each(deployment, "spec", "template", "spec", "containers"))
     named = (one for one in found if one.get("name") == v.DEPLOYMENT)
@@ -91,13 +94,20 @@ def _source(deployment: Answer, container: Mapping[str, Any], path: str) -> tupl
     """ConfigMap and key of the file at a path of the container; None: it comes from elsewhere."""
     template = inner(deployment, "spec", "template", "spec")
     volumes = {one.get("name"): one for one in _each(template, "volumes")}
-    for mount in _each(container, "volumeMounts"):
-        at = str(mount.get("mountPath"))
-        name = inner(volumes.get(mount.get("name")), "configMap", "name")
-        if isinstance(name, str) and path and PurePosixPath(path).is_relative_to(at):
-            inside = PurePosixPath(mount.get("subPath") or "") / PurePosixPath(path).relative_to(at)
-            return name, str(inside)
-    return None
+    mounts = [
+        mount
+        for mount in _each(container, "volumeMounts")
+        if PurePosixPath(path).is_relative_to(str(mount.get("mountPath")))
+    ]
+    mount = max(mounts, key=lambda one: len(str(one.get("mountPath"))), default={})
+    config = inner(volumes.get(mount.get("name")), "configMap")
+    name = inner(config, "name")
+    if not isinstance(name, str):
+        return None
+    below = PurePosixPath(path).relative_to(str(mount.get("mountPath")))
+    inside = str(PurePosixPath(mount.get("subPath") or "") / below)
+    renamed = {one.get("path"): str(one.get("key")) for one in _each(config, "items")}
+    return name, renamed.get(inside, inside)
 
 
 def _option(container: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.text import Text
 
 from ...quota.words import counted, show
-from ..printing import table
+from ..printing import in_one_line, table
 
 INSTALLATION: Final = "installation"
 """The section of which it is said that nothing is wrong."""
@@ -16,12 +16,10 @@ MOST_SHOWN: Final = 20
 """Findings with the same reason. The rest are counted."""
 _MOST_NAMED: Final = 4
 """Objects of which one line says why. The rest are counted."""
-_COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR")
+_COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS")
 _NOTHING: Final = "-"
 _SHORT: Final = 2
 """Lines of two sections that need no empty line between them."""
-_LONGEST_NOTE: Final = 1_000
-"""Characters: an API server, or what stands before it, may answer anything."""
 
 
 class FindingKind(StrEnum):
@@ -82,9 +80,7 @@ class Finding:
         return f"{self.why}{between}{self.advice}"
 
     def plain(self) -> dict[str, Any]:
-        """As it is printed for programs: the names of these fields stay. Of no finding it is known
-        since when it is so.
-        """
+        """As it is printed for programs: the names of these fields stay."""
         return {
             "finding": self.finding.value,
             "kind": self.kind,
@@ -92,9 +88,7 @@ class Finding:
             "name": self.name,
             "queue": self.queue,
             "cards": dict(self.cards),
-            "since": None,
-            "ageSeconds": None,
-            "reason": self.reason or None,
+            "reason": self.reason,
             "message": f"{self.what or _WHAT[self.finding]}: {self.why}",
             "advice": self.advice,
         }
@@ -162,8 +156,7 @@ def lines(sections: Iterable[CheckSection]) -> Iterator[Text]:
 
 def _of_section(section: CheckSection) -> Iterator[Text]:
     for note in section.notes:
-        one_line = show(" ".join(note.split()), most=_LONGEST_NOTE)
-        yield Text(f"note: {one_line}", style="dim")
+        yield Text(f"note: {in_one_line(note)}", style="dim")
     if section.notes:
         yield Text()
     if section.findings:
@@ -178,7 +171,7 @@ def _of_section(section: CheckSection) -> Iterator[Text]:
 def _row(found: Finding) -> tuple[str, ...]:
     cards = ", ".join(f"{show(card)} {amount}" for card, amount in found.cards.items())
     queue = show(found.queue or _NOTHING)
-    return (found.finding.value, _name(found), queue, cards or _NOTHING, _NOTHING)
+    return (found.finding.value, _name(found), queue, cards or _NOTHING)
 
 
 def _name(found: Finding) -> str:

@@ -12,7 +12,7 @@ from ...settings import Settings
 from ..output import ClusterChoice, Output
 from ..printing import failed, print_data, print_lines, table
 from ..read_ledger import kinds_of
-from ..reading import NOT_FOUND, client_of, done
+from ..reading import NOT_FOUND, ClusterError, client_of, done
 from ..simulate.inventory import sort_documents, struct_of
 from ..simulate.yaml_files import YamlFileError, read_files
 from .card_list import CardCount, CardLine, CardList, Problem
@@ -106,14 +106,16 @@ def _alike(what: str, found: Iterable[Problem]) -> Iterator[str]:
         yield f"{listed(names, most=MOST_NAMED)}: {problem}"
 
 
-_COUNTED: Final = ("nodes", "queues", "namespaces", "deviceclasses")
+_COUNTED: Final = ("nodes", "queues")
+_BESIDE: Final = ("namespaces", "deviceclasses")
+"""Without them there is a list all the same."""
 
 
 def from_files(files: Iterable[str], settings: Settings) -> CardList:
     """The cards of YAML files. Objects of other kinds are skipped. Raises YamlFileError."""
     count = CardCount(settings)
     every = kinds_of(count.read.ledger)
-    kinds = {every[name].struct: every[name] for name in _COUNTED}
+    kinds = {every[name].struct: every[name] for name in (*_COUNTED, *_BESIDE)}
     documents = read_files(files)
     ours = [one for one in documents if struct_of(one) in kinds]
     inventory = sort_documents(ours)
@@ -131,7 +133,8 @@ async def from_cluster(cluster: ClusterChoice, settings: Settings) -> CardList:
     """The cards of a cluster. Needs the right to list nodes.
 
     If Queues do not exist as a kind, or the user may not list them, they are left out with a note.
-    Namespaces and DeviceClasses that the user may not list are left out without a note.
+    Namespaces and DeviceClasses that the user may not list are left out without a note; if it is
+    something else that keeps them from being listed, a note says what.
     Errors: AccessError, ClusterError.
     """
     count = CardCount(settings)
@@ -140,6 +143,11 @@ async def from_cluster(cluster: ClusterChoice, settings: Settings) -> CardList:
         for name in _COUNTED:
             await count.read.read(client, kinds[name])
             count.read.need("nodes")
+        for name in _BESIDE:
+            try:
+                await count.read.read(client, kinds[name])
+            except ClusterError as error:
+                count.notes.append(str(error))
     if (why := count.read.unread.get("queues")) is not None:
         none = "the cluster has no definition of Queue"
         count.notes.append(f"{none if why.status == NOT_FOUND else why}: no quotas are shown")

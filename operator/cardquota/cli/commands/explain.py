@@ -9,8 +9,6 @@ from typing import Final
 import msgspec
 from rich.text import Text
 
-from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...quota.answers.answer_forms import Explanation, Holder
 from ...quota.vocabulary import WORKLOAD_REVIEWS
 from ...quota.words import counted, first_of, show
@@ -18,7 +16,7 @@ from ..arguments import NamedKind
 from ..ask import ago, amounts_text, ask
 from ..output import ClusterChoice, Output
 from ..printing import print_data, print_lines
-from ..reading import done
+from ..reading import client_of, done
 
 _LONGEST: Final = 1_000
 """Characters of a sentence. What the operator writes is shorter."""
@@ -52,14 +50,11 @@ def explain(
 
 
 async def _answer(spec: dict[str, str], namespace: str, cluster: ClusterChoice) -> Explanation:
-    access = await find_access(*cluster)
-    client, within = Client(access), f"/namespaces/{namespace or access.namespace}"
-    try:
+    async with client_of(cluster) as client:
+        within = f"/namespaces/{namespace or client.namespace}"
         return await ask(
             client, Explanation, "WorkloadReview", WORKLOAD_REVIEWS, spec, within=within
         )
-    finally:
-        await client.close()
 
 
 def explain_lines(found: Explanation) -> Iterator[Text]:

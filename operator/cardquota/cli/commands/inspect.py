@@ -23,13 +23,11 @@ from ...quota.steps import to_its_end
 from ...quota.words import counted, show
 from ...settings import Settings
 from ..output import ClusterChoice, ExitCode, Output
-from ..printing import in_one_line, print_data, print_lines, table
+from ..printing import bar, in_one_line, print_data, print_lines, table
 from ..read_ledger import ReadLedger, empty_ledger, kinds_of
 from ..reading import FORBIDDEN, client_of, done
 
 _COLUMNS: Final = ("NODE", "CARD", "USED/TOTAL", "HEALTH", "PODS")
-_WIDTH: Final = 20
-"""Characters of a bar."""
 
 
 def inspect(
@@ -111,12 +109,7 @@ def _card(row: MemoryNodeRow, card: SharedCardRow, bars: bool) -> tuple[str, ...
     health = "healthy" if card.healthy else "broken"
     use = f"{card.used}/{card.total} {row.unit}"
     cells = (show(row.name), str(card.index), use, health, str(len(card.pods)))
-    return (*cells, _bar(card)) if bars else cells
-
-
-def _bar(card: SharedCardRow) -> str:
-    filled = min(_WIDTH, -(-_WIDTH * card.used // card.total))
-    return "█" * filled + "░" * (_WIDTH - filled)
+    return (*cells, bar(card.used, card.total)) if bars else cells
 
 
 def _details(rows: Iterable[MemoryNodeRow]) -> Iterator[Text]:

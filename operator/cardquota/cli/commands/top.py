@@ -13,7 +13,7 @@ from ...quota.words import counted, listed, show
 from ...settings import Settings
 from ..leader import note_unless_led
 from ..output import ClusterChoice, Output
-from ..printing import print_data, print_lines, table
+from ..printing import bar, print_data, print_lines, table
 from ..reading import client_of, done
 from .published_queues import OLD_WHILE_CLOSING, PublishedQueue, PublishedQueues, list_queues
 
@@ -177,8 +177,6 @@ _WIDE_COLUMNS: Final = (
 _AMOUNTS: Final = ("inqueue", "elastic", "requested", "guarantee", "deserved")
 _BAR: Final = "ALLOCATED/QUOTA"
 _WIDE_NOTE: Final = "NOTE"
-_WIDTH: Final = 20
-"""Characters of a bar."""
 
 
 def wide_lines(found: PublishedQueues, *, bars: bool) -> Iterator[Text]:
@@ -195,8 +193,9 @@ def wide_lines(found: PublishedQueues, *, bars: bool) -> Iterator[Text]:
         if not queue.cards:
             rows.append((*names, *[_NOTHING] * (len(head) - 3), note))
         for number, card in enumerate(queue.cards):
-            bar = [_bar(card)] if bars else []
-            rows.append((*names, *_cells(card), *bar, "" if number else note))
+            held, quota = _amount(card, "allocated") or 0, _amount(card, "quota") or 0
+            drawn = [bar(held, quota)] if bars else []
+            rows.append((*names, *_cells(card), *drawn, "" if number else note))
     yield from table(rows)
 
 
@@ -214,10 +213,3 @@ def _amount(card: Mapping[str, Any], key: str) -> int | None:
     """In cards. None: nothing readable is published."""
     found = card.get(key)
     return found if type(found) is int else None
-
-
-def _bar(card: Mapping[str, Any]) -> str:
-    """Full from the quota on: a cell says by how much it is exceeded."""
-    held, quota = _amount(card, "allocated") or 0, _amount(card, "quota") or 0
-    filled = _WIDTH if held >= quota else -(-_WIDTH * held // quota)
-    return "█" * (filled if held > 0 else 0) + "░" * (_WIDTH - filled if held > 0 else _WIDTH)

@@ -27,7 +27,7 @@ _AGES: Final = 30.0
 """Seconds after which a terminal gets the same with newer ages."""
 _LOOK_FOR_LEADER: Final = 10.0
 """Seconds between two looks at the Lease."""
-_PATIENCE: Final = 10.0
+PATIENCE: Final = 10.0
 """Seconds that all queues may take, before the table says that it may be old."""
 _LONGEST_NOTE: Final = 400
 
@@ -106,7 +106,7 @@ async def follow(
                 show(table)
             await asyncio.sleep(PERIOD)
             try:
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(PATIENCE):
                     found, old = await list_queues(client), ""
             except TimeoutError:
                 old = "the API server does not answer"

@@ -13,11 +13,15 @@ from cardquota_webhooks.review import AdmissionResponse, GroupResource, Request
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 
 from ...cluster.watch.change_notifier import ChangeNotifier
+from ...install.matching import known_to_policies
+from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota.ledger.ledger import Ledger
-from ...quota.objects.pod import Pod, PodSpec
+from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.pods.claims import NamedClaim
+from ...quota.pods.pod_facts import pod_facts
 from ...settings import Settings
+from .fake_cluster import gated
 from .inventory import Inventory, VolcanoJob
 
 T = TypeVar("T")
@@ -29,25 +33,30 @@ class SimulatedReviews:
 
     def __init__(self, ledger: Ledger, settings: Settings, inventory: Inventory) -> None:
         seen = VisibilityWait(ledger, settings, ChangeNotifier(), _is_not_there)
+        self._by_policy = gate_is_set_by_policy(settings)
         self._inventory = inventory
-        self._claims = CardlessClaims(ledger, settings, self._classes)
-        self._pods = PodReviews(ledger, settings, seen, self._claims, lambda: True)
+        self._vendors = settings.vendor_table
+        claims = CardlessClaims(ledger, settings, self._classes)
+        self._pods = PodReviews(ledger, settings, seen, claims, lambda: True)
         self._groups = PodGroupReviews(ledger, settings, seen, lambda: True)
-        self._jobs = VolcanoJobReviews(ledger, seen, self._claims, lambda: True)
+        self._jobs = VolcanoJobReviews(ledger, seen, claims, lambda: True)
 
     def create(self, body: Pod | WrittenPodGroup | VolcanoJob) -> AdmissionResponse:
         """The answer to whoever creates an object."""
+        if isinstance(body, Pod) and self._is_gated_by_policy(body):
+            body = gated(body)
         encoded, namespace = msgspec.Raw(_ENCODER.encode(body)), body.metadata.namespace
         request = Request("", GroupResource(), "CREATE", namespace=namespace, object=encoded)
         if isinstance(body, Pod):
-            return _at_once(self._pods.mutate(request))
+            review = self._pods.validate if self._by_policy else self._pods.mutate
+            return _at_once(review(request))
         if isinstance(body, WrittenPodGroup):
             return _at_once(self._groups.validate(request))
         return asyncio.run(self._jobs.validate(request))  # it gives way to others between tasks
 
-    def leave_out_claims(self, spec: PodSpec, namespace: str) -> None:
-        """Empty the claims of `spec` if none of them is of a card, where claims are refused."""
-        _at_once(self._claims.leave_out(spec, namespace))
+    def _is_gated_by_policy(self, pod: Pod) -> bool:
+        known = known_to_policies(pod, pod_facts(pod), self._vendors)
+        return self._by_policy and known and not pod.spec.node_name
 
     async def _classes(self, namespace: str, kind: str, name: str) -> Collection[str] | None:
         found = self._inventory.claims.get((namespace, NamedClaim(kind, name)))

@@ -23,13 +23,11 @@ from .simulation import Simulation
 from .yaml_files import YamlFileError, read_files
 
 
-def simulate(
-    files: Iterable[str], settings: Settings, *, output: Output, by_plugin: bool = False
-) -> int:
+def simulate(files: Iterable[str], settings: Settings, *, output: Output) -> int:
     """The exit code: 0 if the simulation ran, whatever it found; 1 if a file cannot be read.
 
-    `by_plugin`: who asks may expect the queues and nodes of a cluster, so files have to have some.
-    Errors: typer.BadParameter if a file was read from a cluster, or should have been.
+    Errors: typer.BadParameter if a file was read from a live cluster, or there are workloads, and
+    no queue and no node.
     """
     try:
         inventory = sort_documents(read_files(files))
@@ -42,8 +40,7 @@ def simulate(
             "--dry-run=server)"
         )
         raise typer.BadParameter(told, param_hint="-f")
-    there = [*inventory.of(Queue), *inventory.of(Node)]
-    if by_plugin and inventory.workloads and not there:
+    if inventory.workloads and not inventory.of(Queue) and not inventory.of(Node):
         told = (
             "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
             "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"

@@ -8,17 +8,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from cardquota_webhooks.review import AdmissionResponse
-
 from ...cluster.watch.feed import ledger_settings
-from ...install.matching import is_ours, known_to_policies
-from ...install.policies.gate_policies import gate_is_set_by_policy
+from ...install.matching import is_ours
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
 from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
-from ...quota.decisions.judgement import judge_release, queue_not_named
+from ...quota.decisions.judgement import judge_release
 from ...quota.decisions.verdict_texts import with_group_meant, with_holders
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -169,21 +166,19 @@ class Simulation:
 
     def _review(self, pod: Pod, answer: PodAnswer) -> None:
         """What admission makes of a pod that is created."""
-        self._reviews.leave_out_claims(pod.spec, pod.metadata.namespace)
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
             self._unmanaged(pod, answer, f"namespace {facts.namespace} is exempt")
             return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         answer.queue = verdict.queue
+        if self.ledger.mode_in(facts.namespace) is v.Mode.OFF:
+            self._unmanaged(pod, answer, f"card quotas are off in namespace {facts.namespace}")
+            return
         if not is_ours(pod, facts, self.ledger.vendors) and not self._asked_about_all(facts):
             self._unmanaged(pod, answer, self._why_never_seen(facts, verdict))
             return
         said = self._reviews.create(pod)
-        known = known_to_policies(pod, facts, self.ledger.vendors)
-        if said.gated and not known and gate_is_set_by_policy(self._settings):
-            verdict = queue_not_named(self.ledger, facts, verdict.queue)
-            said = AdmissionResponse(allowed=False, reason=verdict.reason or "", text=verdict.text)
         if not said.allowed:
             answer.answer, answer.reason, answer.text = Answer.DENIED, said.reason, said.text
             return
@@ -193,6 +188,8 @@ class Simulation:
         if said.gated:
             self._cluster.put(gated(pod))
         else:
+            if self.ledger.mode_in(facts.namespace) is v.Mode.AUDIT:
+                answer.reason = verdict.reason or ""
             self._unmanaged(pod, answer, audited or self._why_unmanaged(facts, verdict))
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
@@ -204,15 +201,12 @@ class Simulation:
         return mode == v.NAMESPACE_ENFORCED or (mode == v.NAMESPACE_AUDIT and facts.claims_devices)
 
     def _why_never_seen(self, facts: PodFacts, verdict: Verdict) -> str:
-        off = self.ledger.mode_in(facts.namespace) is v.Mode.OFF
         devices = card_devices(facts, self.ledger)
-        if off or not devices or not (verdict.queue or verdict.text):
+        if not devices or not (verdict.queue or verdict.text):
             return self._why_unmanaged(facts, verdict)
         return without_row(devices[0][0])
 
     def _why_unmanaged(self, facts: PodFacts, verdict: Verdict) -> str:
-        if self.ledger.mode_in(facts.namespace) is v.Mode.OFF:
-            return f"card quotas are off in namespace {facts.namespace}"
         if not verdict.queue:
             cards = self.ledger.uses_cards(facts)
             outside = "no queue: counted outside every quota"

@@ -79,7 +79,7 @@ class ApiError(Exception):
     @property
     def absent(self) -> bool:
         """For a read of a kind: the API server does not have it, or its administrator has not yet
-        applied our permissions of this release.
+        applied our permissions of this version.
         """
         return self.status in (403, 404)
 

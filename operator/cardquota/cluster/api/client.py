@@ -51,6 +51,8 @@ class Client:
 
     def __init__(self, access: Access) -> None:
         self._access = access
+        self.namespace: Final = access.namespace
+        """The one that is meant where none is named."""
         self._tls: ssl.SSLContext | bool = access.tls if access.tls is not None else True
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),

@@ -32,11 +32,13 @@ class HttpAnswer(NamedTuple):
     content_type: str = JSON
 
 
-BROKEN: Final = HttpAnswer(
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    b"cardquota could not answer: this is a bug, see its log\n",
-    TEXT,
-)
+def text_answer(status: int, text: str) -> HttpAnswer:
+    """For people, in a line."""
+    return HttpAnswer(status, (text + "\n").encode(), TEXT)
+
+
+BUG: Final = "cardquota could not answer: this is a bug, see its log"
+BROKEN: Final = text_answer(HTTPStatus.INTERNAL_SERVER_ERROR, BUG)
 
 
 HttpHandler = Callable[[HttpCall], Awaitable[HttpAnswer]]

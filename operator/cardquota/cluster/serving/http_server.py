@@ -31,12 +31,12 @@ from .bounds import (
 from .http2_connection import Http2Connection
 from .http_call import (
     BROKEN,
-    TEXT,
     BodyLimits,
     BodyTooLargeError,
     HttpAnswer,
     HttpCall,
     HttpHandler,
+    text_answer,
 )
 
 _NAMES: Final = ("commonName", "DNS", "URI")
@@ -53,13 +53,12 @@ _WRITTEN: Final = 64 * 1024
 """Bytes of an answer that wait for a caller who does not read."""
 _AGAIN_AFTER: Final = 1
 """Seconds after which who found no room is to try again. The API server does so by itself."""
-_BUSY: Final = HttpAnswer(
+_BUSY: Final = text_answer(
     HTTPStatus.TOO_MANY_REQUESTS,
-    b"too many bytes of other requests are in work: try again in a second\n",
-    TEXT,
+    "too many bytes of other requests are in work: try again in a second",
 )
 _LOG = logging.getLogger(__name__)
-_LEFT: Final = HttpAnswer(HTTPStatus.BAD_REQUEST, b"the body did not come\n", TEXT)
+_LEFT: Final = text_answer(HTTPStatus.BAD_REQUEST, "the body did not come")
 """Nobody reads it. An error that aiohttp got would keep all of its connection alive."""
 _HTTP1: Final[dict[str, Any]] = {
     "access_log": None,

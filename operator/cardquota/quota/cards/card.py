@@ -279,7 +279,7 @@ class Catalog:
 
         The first record stays until a record agrees with what is counted. Then that one was first,
         and a node that shows the card by the older record's resource name comes second (D7).
-        Cpu and memory are no cards, though a status of an earlier release may have such a row.
+        Cpu and memory are no cards, though a status of an earlier version may have such a row.
         """
         known = self._cards.get(name)
         if not is_card(name):

@@ -19,7 +19,7 @@ ONE = Finding(
     queue="research",
     cards={H200: 2},
 )
-BARE = replace(ONE, kind="Job", queue=None, cards={}, reason="")
+BARE = replace(ONE, kind="Job", queue=None, cards={}, reason="Odd")
 
 
 def shown(*sections: CheckSection) -> list[str]:
@@ -28,9 +28,9 @@ def shown(*sections: CheckSection) -> list[str]:
 
 def test_a_table_and_why() -> None:
     assert shown(CheckSection("refused", [ONE, replace(BARE, why="no")])) == [
-        "FINDING   OBJECT         QUEUE      CARDS           FOR",
-        "refused   Pod team/web   research   NVIDIA-H200 2   -",
-        "refused   Job team/web   -          -               -",
+        "FINDING   OBJECT         QUEUE      CARDS",
+        "refused   Pod team/web   research   NVIDIA-H200 2",
+        "refused   Job team/web   -          -",
         "",
         "refused: Pod team/web: it is not known; name it",
         "refused: Job team/web: no; name it",
@@ -68,9 +68,9 @@ def test_an_object_is_named_once() -> None:
     odd = Finding(*about, "A", "no node has it", "correct it")
     over = Finding(*about, "B", "Queue <q> holds 4", "free some")
     assert shown(CheckSection("queues", [odd, over])) == [
-        "FINDING   OBJECT    QUEUE   CARDS   FOR",
-        "queue     Queue q   -       -       -",
-        "queue     Queue q   -       -       -",
+        "FINDING   OBJECT    QUEUE   CARDS",
+        "queue     Queue q   -       -",
+        "queue     Queue q   -       -",
         "",
         "queue: Queue q: no node has it; correct it",
         "queue: Queue <q> holds 4; free some",
@@ -105,14 +105,12 @@ def test_the_fields_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
         "name": "web",
         "queue": "research",
         "cards": {H200: 2},
-        "since": None,
-        "ageSeconds": None,
         "reason": "VolcanoNotKnown",
         "message": "not installed correctly: it is not known; name it",
         "advice": "name it",
     }
     nothing = {key for key, value in second.items() if value is None}
-    assert nothing == {"queue", "since", "ageSeconds", "reason"}
+    assert nothing == {"queue"}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from cardquota.cli.check.installation_section import (
     installation_section,
     lease_findings,
     nobody_decides,
-    running_version,
 )
 from cardquota.cli.check.installed import DEFINITIONS, TERM_DEFINITION, Installed
 from cardquota.cli.leader import is_renewed
@@ -140,12 +139,9 @@ def test_without_those_of_questions_nobody_can_ask() -> None:
         )
 
 
-def a_deployment(
-    image: str = "cardquota:0.1.0", *, ready: object = 2, label: str | None = None
-) -> dict[str, Any]:
+def a_deployment(image: str = "cardquota:0.1.0", *, ready: object = 2) -> dict[str, Any]:
     containers = [{"name": "sidecar", "image": "x:9.9.9"}, {"name": "cardquota", "image": image}]
     return {
-        "metadata": {"labels": {"app.kubernetes.io/version": label} if label else None},
         "spec": {"replicas": 2, "template": {"spec": {"containers": containers}}},
         "status": {"readyReplicas": ready},
     }
@@ -176,11 +172,6 @@ def test_another_minor_version() -> None:
     (one,) = deployment_findings(a_deployment("cardquota:v0.2.0"), "cardquota-system", "0.1.0")
     assert one.reason == "VersionDiffers"
     assert one.why == "Deployment <cardquota-system/cardquota> runs v0.2.0, this command is 0.1.0"
-
-
-def test_the_label_comes_before_the_tag() -> None:
-    assert running_version(a_deployment("cardquota:0.1.0", label="1.0.0")) == "1.0.0"
-    assert running_version(a_deployment("cardquota:0.1.0", label="stable")) == "0.1.0"
 
 
 def test_replicas_that_are_not_ready() -> None:

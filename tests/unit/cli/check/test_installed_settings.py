@@ -46,20 +46,31 @@ async def test_the_file_that_the_arguments_name(client: Client, server: ApiServe
 
 
 @pytest.mark.parametrize(
-    ("arguments", "mount"),
+    ("arguments", "mount", "volume"),
     [
-        (["run", "--config=/c/k"], {"mountPath": "/c"}),
-        (["run", "--config", "/c/a.yaml"], {"mountPath": "/c/a.yaml", "subPath": "k"}),
+        (["run", "--config=/c/d/k"], {"mountPath": "/c/d"}, {}),
+        (["run", "--config", "/c/a.yaml"], {"mountPath": "/c/a.yaml", "subPath": "k"}, {}),
+        (
+            ["run", "--config", "/c/d/a.yaml"],
+            {"mountPath": "/c/d"},
+            {"items": [{"key": "k", "path": "a.yaml"}]},
+        ),
     ],
 )
 async def test_wherever_the_file_is_mounted(
-    client: Client, server: ApiServer, arguments: list[str], mount: dict[str, Any]
+    client: Client,
+    server: ApiServer,
+    arguments: list[str],
+    mount: dict[str, Any],
+    volume: dict[str, Any],
 ) -> None:
-    mounts = [{"name": "x", "mountPath": "/c"}, {"name": "config", **mount}]
+    mounts = [{"name": "outer", "mountPath": "/c"}, {"name": "config", **mount}]
     found = deployment(args=arguments, volumeMounts=mounts)
-    volume = {"name": "config", "configMap": {"name": "other"}}
-    found["spec"]["template"]["spec"]["volumes"] = [volume]
-    install(server, found, other=config_map("mode: audit", "k"))
+    found["spec"]["template"]["spec"]["volumes"] = [
+        {"name": "outer", "configMap": {"name": "outer"}},
+        {"name": "config", "configMap": {"name": "other", **volume}},
+    ]
+    install(server, found, other=config_map("mode: audit", "k"), outer=config_map("mode: odd"))
     settings, notes = await read(client)
     assert (settings.mode, notes) == (InstallationMode.AUDIT, ())
 
@@ -131,6 +142,13 @@ async def test_without_a_deployment_the_config_map_of_the_base(
                 MAPS + "cardquota": [config_map("mode: odd")],
             },
             "ConfigMap cardquota-system/cardquota, config.yaml: mode",
+        ),
+        (
+            {
+                DEPLOYMENT: [(200, json.dumps(deployment()))],
+                MAPS + "cardquota": [config_map("", "x")],
+            },
+            "there is no ConfigMap cardquota-system/cardquota, config.yaml",
         ),
         (
             {DEPLOYMENT: [(200, json.dumps(deployment()))], MAPS + "cardquota": [config_map("[1")]},

@@ -107,9 +107,22 @@ async def test_what_is_claimed_and_which_labels_mean_nothing(
     assert "is <on>, an unknown value" in found.unknown_modes[0]["problem"]
 
 
-async def test_who_may_not_list_those_has_the_cards_all_the_same(
-    answers: dict[str, Answer], kubeconfig: Path
+@pytest.mark.parametrize(
+    ("namespaces", "notes"),
+    [
+        ((403, "{}"), []),
+        ((500, "etcd is away"), ["cannot list namespaces: 500 : etcd is away"]),
+        (
+            (200, "[]"),
+            ["cannot list namespaces: the answer is not a list of Kubernetes objects"],
+        ),
+    ],
+)
+async def test_without_those_there_are_cards_all_the_same(
+    answers: dict[str, Answer], kubeconfig: Path, namespaces: Answer, notes: list[str]
 ) -> None:
-    answers.update({NODES: ONE_NODE, QUEUES: a_list(), NAMESPACES: (403, "{}")})
+    answers.update({NODES: ONE_NODE, QUEUES: a_list(), NAMESPACES: namespaces})
+    answers[CLASSES] = a_list(a_class("npu"))
     found = await from_cluster(ClusterChoice(kubeconfig), Settings())
-    assert ([card.name for card in found.cards], found.notes) == ([H200], [])
+    assert ([card.name for card in found.cards], found.notes) == ([H200], notes)
+    assert [entry["device_class"] for entry in found.claimed] == ["npu"]

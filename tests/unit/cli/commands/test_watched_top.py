@@ -17,7 +17,7 @@ from cardquota.cli.commands.watched_top import fitting
 from cardquota.cli.output import ClusterChoice, Output
 from cardquota.cli.plugin import plugin
 
-from ..answering_api import NOT_SERVED, Answer, answering
+from ..answering_api import NEVER, NOT_SERVED, Answer, answering
 
 PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 FORBIDDEN: Answer = (403, '{"reason": "Forbidden", "message": "no"}')
@@ -69,18 +69,26 @@ async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:
         assert says in done.stderr
 
 
-async def test_who_may_not_list_them_any_more_is_told_why_the_table_is_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("answer", "why", "patience"),
+    [
+        (FORBIDDEN, "you may not list queues: no", 60.0),
+        (NEVER, "the API server does not answer", 0.01),
+    ],
+)
+async def test_whoever_cannot_list_them_any_more_is_told_why_the_table_is_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer, why: str, patience: float
 ) -> None:
     """What changes nothing that is shown is no change."""
     monkeypatch.setattr(watched_top, "PERIOD", 0.01)
+    monkeypatch.setattr(watched_top, "PATIENCE", patience)
     answers = {PATH: listing(5, one=1)}
     tables: list[str] = []
     told = asyncio.Event()
 
     def asked(_: str, __: dict[str, str]) -> None:
         number = len(tables)
-        answers[PATH] = listing(6, one=1) if not number else FORBIDDEN
+        answers[PATH] = listing(6, one=1) if not number else answer
 
     def show(table: list[Text]) -> None:
         tables.append(table[0].plain)
@@ -95,7 +103,7 @@ async def test_who_may_not_list_them_any_more_is_told_why_the_table_is_old(
             await told.wait()
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
-    assert tables[1:] == ["note: you may not list queues: no: this table may be old"]
+    assert tables[1:] == [f"note: {why}: this table may be old"]
 
 
 def test_a_terminal_gets_as_many_lines_as_it_has_room_for() -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from cardquota.cli.simulate import Answer, Answers, Simulation, WorkloadAnswer
 from cardquota.cli.simulate.inventory import sort_documents
 from cardquota.cli.simulate.yaml_files import read_files
 from cardquota.quota.reports import columns
-from cardquota.settings import InstallationMode, Settings
+from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 
 Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"
@@ -174,7 +176,8 @@ spec:
         return simulate(text=found, settings=settings)
 
     answers = simulated("nic", "nic")
-    assert given(named(answers, "a")) == [UNMANAGED]
+    (a,) = named(answers, "a").pods
+    assert (a.answer, a.reason, a.warnings) == (UNMANAGED, "", ())
     assert answers.refused == []
     for there, claimed, why in (
         ("nic", "other", "ResourceClaimTemplate <other> does not exist, so what"),
@@ -185,6 +188,46 @@ spec:
         assert (a.answer, a.reason) == (DENIED, "DeviceClaimNotCounted")
         assert f"; {why}" in a.text
         assert [refused.name for refused in answers.refused] == ["default/job"]
+
+
+def test_in_audit_mode_an_answer_has_the_reason_that_there_would_be(simulate: Simulate) -> None:
+    audit = Settings(mode=InstallationMode.AUDIT)
+    answers = simulate(
+        "deployment.yaml",
+        edit=lambda t: t.replace('{"NVIDIA-H200": 3', '{"NVIDIA-H200": 0'),
+        settings=audit,
+    )
+    reasons = {(pod.answer, pod.reason) for pod in named(answers, "chat").pods}
+    assert reasons == {(UNMANAGED, "InsufficientCardQuota")}
+
+
+@pytest.mark.parametrize(
+    ("setter", "labels", "answer", "told"),
+    [
+        ("webhook", "{}", ADMITTED, True),
+        ("policy", "{}", ADMITTED, False),
+        ("webhook", '{volcano.sh/card-quota: "off"}', UNMANAGED, False),
+    ],
+)
+def test_i3_keys_of_ours_are_left_out_where_the_webhook_changes_pods(
+    simulate: Simulate, setter: str, labels: str, answer: Answer, *, told: bool
+) -> None:
+    text = f"""
+apiVersion: v1
+kind: Namespace
+metadata: {{name: default, labels: {labels}}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: restored
+  annotations: {{scheduling.volcano.sh/queue-name: research, volcano.sh/card.term: x/1}}
+spec: {{containers: [{{resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}
+"""
+    settings = Settings(webhook=Webhook(gate=GateSetter(setter)))
+    (pod,) = named(simulate(text=text, settings=settings), "restored").pods
+    assert pod.answer is answer
+    assert any(one.startswith("left out: card.term;") for one in pod.warnings) is told
 
 
 def test_a_volcano_job_whose_group_is_refused_has_no_pods(simulate: Simulate) -> None:

@@ -242,7 +242,7 @@ async def test_a_settling_write_that_loses_against_ours_keeps_the_charge() -> No
         ),
         (refused(409), refused(404)),
         (refused(404), refused(404)),
-        # Another one of its name, though we have let it through, is not that pod.
+        # Another one of its name, though we have released it, is not that pod.
         (refused(422), stored(9, metadata={"uid": "b", "annotations": {v.TERM: TERM}}, spec={})),
     ],
 )
@@ -288,7 +288,7 @@ async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> 
     ],
 )
 async def test_a_pod_that_went_away_while_it_was_settled(answers: tuple[Answer, ...]) -> None:
-    """Another one of its name, though we have let it through, is not that pod."""
+    """Another one of its name, though we have released it, is not that pod."""
     how, ledger, _ = await opened(lost(), *answers)
     assert how is Opened.NO
     assert charged(ledger, H200) == 0

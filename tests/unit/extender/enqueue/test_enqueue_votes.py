@@ -6,8 +6,9 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_namespace, a_node, a_queue, see
 from builders.cluster import a_ledger
+from cardquota.cluster.api import ApiError
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender import EnqueueAsk, EnqueueVotes
+from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.quota import Verdict
 from cardquota.quota.decisions import Vote
 from cardquota.quota.ledger.groups import QUOTA_CONDITION, PodGroupState
@@ -31,6 +32,10 @@ class FixedLeader:
         return self.says
 
 
+async def _no_job(path: str) -> bytes:
+    raise ApiError(404, "NotFound", path)
+
+
 class VotingReplica:
     """One replica's votes."""
 
@@ -45,6 +50,7 @@ class VotingReplica:
             self.leader,  # type: ignore[arg-type]
             lambda: synced,
             self._tell,
+            JobRequests(self.ledger, self.notifier, _no_job),
             unseen=0.01,
             reserving=0.05,
         )

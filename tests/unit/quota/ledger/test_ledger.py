@@ -116,7 +116,7 @@ def test_e10_a_node_that_says_nothing_of_another_model_changes_nothing(node: Bod
 
 
 def test_e10_a_pod_released_with_a_choice_counts_with_the_card_of_its_node() -> None:
-    """As an earlier release did it: queue and term are on it, and no card."""
+    """As an earlier version did it: queue and term are on it, and no card."""
     pod = a_pod("old").in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
     pod = pod.annotated(CHARGED_QUEUE, "red").annotated(TERM, "term-1").managed()
     ledger = a_cluster(RED.with_quota({H200: 2, H800: 2}), pod)

@@ -353,7 +353,7 @@ def enqueued(ledger: Ledger) -> None:
 
 
 def test_t2_a_restart_knows_the_reservation() -> None:
-    """A choice of cards that an earlier release wrote counts for the first of them (T3)."""
+    """A choice of cards that an earlier version wrote counts for the first of them (T3)."""
     group = GROUP.asking({f"{H200}|{H800}": 2}).enqueued("red", {f"{H200}|{H800}": 2})
     ledger = a_cluster(group, asking("b", 2), asking("c", 3, H800))
     assert ledger.groups[KEY].enqueued
