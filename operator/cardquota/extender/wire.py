@@ -1,7 +1,7 @@
 """What kube-scheduler sends and gets: kubescheduler.config.k8s.io/v1, as Go writes it.
 
-Keys are the names of Go's fields. Of a pod its own keys are read, of a node its name: the rest of
-the node is handed back as it came.
+Keys are the names of Go's fields. Go reads them in any case, and of two alike takes the last; so do
+we. Of a pod its own keys are read, of a node its name: the rest of it is handed back as it came.
 
 Errors: WireError for whatever cannot be read; the text says what is wrong.
 """
@@ -19,13 +19,14 @@ from .node_filter import NodeFit
 from .node_ranking import NodeScore
 
 T = TypeVar("T")
+_NULL: Final = b"null"
 MOST_NODES: Final = 50_000
 """Names, or nodes, of one call: ten times those of the largest clusters."""
 MOST_ELEMENTS: Final = 350_000
-"""Fields and list elements of a call, by their commas: those of 700 whole nodes. Each may take 0.1
+"""Fields and list elements of whole nodes, by their commas: 700 nodes. Each may take 0.1
 microseconds."""
 MOST_FIELDS: Final = 40_000
-"""The same of a call with victims: each may take a microsecond."""
+"""The same of victims, and of calls in another spelling than Go's: each may take a microsecond."""
 
 
 class WireError(ValueError):
@@ -74,95 +75,99 @@ class _Item(msgspec.Struct):
     metadata: _Named
 
 
-class _NodeList(msgspec.Struct):
-    items: list[Raw] | None = None
-
-
-class _OfPod(msgspec.Struct):
-    """A call about a pod. null is absent."""
-
-    Pod: Raw = Raw(b"null")
-
-
-class _OfNodes(_OfPod):
-    Nodes: _NodeList | None = None
-    NodeNames: list[str] | None = None
-
-
 class _UidMeta(msgspec.Struct):
     uid: str = ""
 
 
-class _Victim(msgspec.Struct):
-    """Its uid alone, or the whole pod."""
-
-    UID: str = ""
-    metadata: _UidMeta = msgspec.field(default_factory=_UidMeta)
+class _WholePod(msgspec.Struct):
+    metadata: _UidMeta
 
 
-class _Victims(msgspec.Struct):
-    Pods: list[_Victim] | None = None
-    NumPDBViolations: int = 0
+_ABSENT: Final = Raw(_NULL)
 
 
-class _OfVictims(_OfPod):
-    NodeNameToVictims: dict[str, _Victims] | None = None
-    NodeNameToMetaVictims: dict[str, _Victims] | None = None
+class _Call(msgspec.Struct):
+    """A call in Go's spelling."""
+
+    Pod: Raw = _ABSENT
+    Nodes: Raw = _ABSENT
+    NodeNames: Raw = _ABSENT
+    NodeNameToVictims: Raw = _ABSENT
+    NodeNameToMetaVictims: Raw = _ABSENT
 
 
-class _Binding(msgspec.Struct):
-    PodName: str = ""
-    PodNamespace: str = ""
-    PodUID: str = ""
-    Node: str = ""
+class _NodeList(msgspec.Struct):
+    items: list[Raw] | None = None
 
 
-class _Answer(msgspec.Struct):
-    Error: str = ""
-
-
-_OF_NODES: Final = msgspec.json.Decoder(_OfNodes)
+_CALL: Final = msgspec.json.Decoder(_Call)
+_LIST: Final = msgspec.json.Decoder(_NodeList)
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
+_NAMES: Final = msgspec.json.Decoder(list[str])
+_RAWS: Final = msgspec.json.Decoder(list[Raw])
 _ITEM: Final = msgspec.json.Decoder(_Item)
-_OF_VICTIMS: Final = msgspec.json.Decoder(_OfVictims)
-_BINDING: Final = msgspec.json.Decoder(_Binding)
-_ANSWER: Final = msgspec.json.Decoder(_Answer)
+_TEXT: Final = msgspec.json.Decoder(str)
+_NUMBER: Final = msgspec.json.Decoder(int)
+_WHOLE_POD: Final = msgspec.json.Decoder(_WholePod)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 def read_args(body: bytes) -> ExtenderArgs:
     """A call of filter or prioritize. Raises WireError."""
-    call = _decoded(_OF_NODES, body, most=MOST_ELEMENTS)
-    pod, names = _pod(call.Pod), call.NodeNames
-    if names is None and call.Nodes is None:
-        raise WireError("the call names no nodes: neither NodeNames nor Nodes is there")
-    items = (call.Nodes.items if call.Nodes is not None else None) or []
-    if len(items if names is None else names) > MOST_NODES:
-        raise WireError(f"the call has more than {MOST_NODES} nodes")
+    fields = _call_fields(body)
+    pod = _pod(fields)
+    _bound(fields.get("nodenames"), MOST_NODES, "NodeNames")
+    names = _decoded(fields, "nodenames", _NAMES)
     if names is not None:
-        return ExtenderArgs(pod, list(dict.fromkeys(names)))
-    found = {_decoded(_ITEM, item, most=MOST_ELEMENTS).metadata.name: item for item in items}
+        repeated = len(set(names)) < len(names)
+        return ExtenderArgs(pod, list(dict.fromkeys(names)) if repeated else names)
+    nodes = fields.get("nodes")
+    if nodes is None:
+        raise WireError("the call names no nodes: neither NodeNames nor Nodes is there")
+    found: dict[str, Raw] = {}
+    _bound(nodes, MOST_ELEMENTS, "Nodes (set nodeCacheCapable: true)")
+    items = _items(nodes)
+    if len(items) > MOST_NODES:
+        raise WireError(f"Nodes has more than {MOST_NODES} items")
+    for item in items:
+        try:
+            found[_ITEM.decode(item).metadata.name] = item
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise WireError(f"Nodes: {show(str(error))}") from None
     return ExtenderArgs(pod, list(found), found)
 
 
 def read_binding(body: bytes) -> BindArgs:
     """A call of bind. Raises WireError."""
-    found = BindArgs(*msgspec.structs.astuple(_decoded(_BINDING, body, most=MOST_FIELDS)))
-    if not all(found):
-        raise WireError("one of PodName, PodNamespace, PodUID and Node is missing")
-    return found
+    _bound(body, MOST_FIELDS, "the call")
+    fields = _fields(body)
+    values = []
+    for key in ("PodName", "PodNamespace", "PodUID", "Node"):
+        text = _decoded(fields, key.lower(), _TEXT)
+        if not text:
+            raise WireError(f"{key} is missing")
+        values.append(text)
+    return BindArgs(*values)
 
 
 def read_preemption(body: bytes) -> PreemptionArgs:
     """A call of preempt, with whole pods or with their uids. Raises WireError."""
-    call = _decoded(_OF_VICTIMS, body, most=MOST_FIELDS)
-    proposed = call.NodeNameToMetaVictims or call.NodeNameToVictims or {}
-    found = {
-        node: MetaVictims(
-            [pod.UID or pod.metadata.uid for pod in one.Pods or ()], one.NumPDBViolations
-        )
-        for node, one in proposed.items()
-    }
-    return PreemptionArgs(_pod(call.Pod), found)
+    fields = _call_fields(body)
+    pod = _pod(fields)
+    for key in ("nodenametometavictims", "nodenametovictims"):
+        _bound(fields.get(key), MOST_FIELDS, "the victims")
+    by_uid = _decoded(fields, "nodenametometavictims", _OBJECT)
+    whole = _decoded(fields, "nodenametovictims", _OBJECT)
+    found: dict[str, MetaVictims] = {}
+    for node, raw in (by_uid or whole or {}).items():
+        if _is_null(raw):
+            found[node] = MetaVictims(())
+            continue
+        victims = _fields(raw)
+        uids = [_uid(one, whole=not by_uid) for one in _decoded(victims, "pods", _RAWS) or ()]
+        violations = _decoded(victims, "numpdbviolations", _NUMBER) or 0
+        found[node] = MetaVictims(uids, violations)
+    return PreemptionArgs(pod, found)
 
 
 def filter_answer(args: ExtenderArgs, result: NodeFit) -> bytes:
@@ -216,20 +221,68 @@ def bind_call(args: BindArgs) -> bytes:
 
 def read_error(body: bytes) -> str:
     """The `Error` of an answer. Raises WireError."""
-    return _decoded(_ANSWER, body, most=MOST_FIELDS).Error
+    return _decoded(_fields(body), "error", _TEXT) or ""
 
 
-def _decoded(decoder: "msgspec.json.Decoder[T]", body: bytes | Raw, *, most: int) -> T:
-    """`most`: fields and elements, beyond which it is not read."""
-    if len(body) > most and bytes(body).count(b",") > most:
-        raise WireError(f"it has more than {most} fields and elements")
+def _fields(body: bytes | Raw) -> dict[str, Raw]:
+    """The fields of an object, with keys in lower case; null counts as absent."""
     try:
-        return decoder.decode(body)
+        found = _OBJECT.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(show(str(error))) from None
+        raise WireError(f"it is no JSON object: {show(str(error))}") from None
+    return {key.lower(): raw for key, raw in found.items() if not _is_null(raw)}
 
 
-def _pod(raw: Raw) -> Pod:
+def _call_fields(body: bytes) -> dict[str, Raw]:
+    """The fields of a call with a pod. Go's spelling costs nothing for fields that nobody knows."""
+    try:
+        call = _CALL.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        call = _Call()
+    found = {key.lower(): getattr(call, key) for key in _Call.__struct_fields__}
+    fields = {key: raw for key, raw in found.items() if not _is_null(raw)}
+    if "pod" in fields and len(fields) > 1:
+        return fields
+    _bound(body, MOST_FIELDS, "the call")
+    return _fields(body)
+
+
+def _items(nodes: Raw) -> list[Raw]:
+    """The items of a NodeList. Of its other fields there may be few."""
+    try:
+        found = _LIST.decode(nodes).items
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        found = None
+    if found is not None:
+        return found
+    _bound(nodes, MOST_FIELDS, "Nodes")
+    return _decoded(_fields(nodes), "items", _RAWS) or []
+
+
+def _bound(raw: bytes | Raw | None, most: int, what: str) -> None:
+    """Raise WireError if there are more fields and elements, by their commas, than are read."""
+    if raw is not None and len(raw) > most and bytes(raw).count(b",") > most:
+        raise WireError(f"{what}: more than {most} fields and elements")
+
+
+def _is_null(raw: Raw) -> bool:
+    return len(raw) == len(_NULL) and bytes(raw) == _NULL
+
+
+def _decoded(fields: Mapping[str, Raw], key: str, decoder: "msgspec.json.Decoder[T]") -> T | None:
+    raw = fields.get(key)
+    if raw is None:
+        return None
+    try:
+        return decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"{key}: {show(str(error))}") from None
+
+
+def _pod(fields: Mapping[str, Raw]) -> Pod:
+    raw = fields.get("pod")
+    if raw is None:
+        raise WireError("the call has no pod")
     # Less than a pod may have that is stored: where such a pod may run is not known (P8).
     if len(raw) > BODY.most:
         raise WireError(f"the pod: more than {BODY.most} bytes")
@@ -245,3 +298,12 @@ def _pod(raw: Raw) -> Pod:
         revision = show(pod.metadata.resource_version)
         raise WireError(f"the pod's resourceVersion <{revision}> is not a number") from None
     return pod
+
+
+def _uid(raw: Raw, *, whole: bool) -> str:
+    try:
+        if whole:
+            return _WHOLE_POD.decode(raw).metadata.uid
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"victims: {show(str(error))}") from None
+    return _decoded(_fields(raw), "uid", _TEXT) or ""
