@@ -161,8 +161,7 @@ def simulate(files: Files, config: Config = None, output: PlainOption = PlainOut
     """Try YAML files without a cluster.
 
     Shows for each pod whether it would be admitted, gated or denied, and why. Then shows the queues
-    as `kubectl get queues -o wide` would. No cluster is read: nodes and queues come from the files.
-    `kubectl apply --dry-run=server` asks a live cluster.
+    as `kubectl get queues -o wide` would. `kubectl apply --dry-run=server` asks a live cluster.
     Exit code 0 if the files could be read: a denial is a result, not a failure.
     """
     settings = settings_of(config)

@@ -10,9 +10,22 @@ from typing import Final
 
 import typer
 
-from .app import cards, check, every_command, explain, inspect, queue, simulate, top, version
+from .app import (
+    Config,
+    Files,
+    PlainOption,
+    cards,
+    check,
+    every_command,
+    explain,
+    inspect,
+    queue,
+    settings_of,
+    top,
+    version,
+)
 from .command_group import CommandGroup
-from .output import EXIT_CODES
+from .output import EXIT_CODES, Output, PlainOutput
 
 PROGRAM: Final = "kubectl cardquota"
 plugin = typer.Typer(
@@ -32,7 +45,21 @@ plugin.command()(explain)
 plugin.command()(cards)
 plugin.command()(inspect)
 plugin.command()(check)
-plugin.command()(simulate)
+
+
+@plugin.command()
+def simulate(files: Files, config: Config = None, output: PlainOption = PlainOutput.TEXT) -> None:
+    """Try YAML files without a cluster.
+
+    As `cardquota simulate`. No cluster is read: nodes and queues come from the files.
+    `kubectl apply --dry-run=server` asks the cluster.
+    """
+    settings = settings_of(config)
+    from .simulate.simulate import simulate as simulate_files
+
+    raise typer.Exit(simulate_files(files, settings, output=Output(output), by_plugin=True))
+
+
 plugin.command()(version)
 
 

@@ -186,10 +186,11 @@ def test_what_was_read_from_a_live_cluster_is_refused(kind: str, files: list[str
     assert called("simulate", *files, "-f", "-", text=text.replace(", uid: u-1", "")).exit_code == 0
 
 
-def test_files_alone_are_simulated(files: list[str]) -> None:
+def test_the_plugin_simulates_files_alone(files: list[str]) -> None:
     job = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {}}}"
-    found = called("simulate", "-f", "-", text=job)
+    found = CliRunner().invoke(plugin, ["simulate", "-f", "-"], input=job)
     assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
     assert "the files have no queues and no nodes, and no cluster is read" in found.stderr
+    assert called("simulate", "-f", "-", text=job).exit_code == 0
     found = CliRunner().invoke(plugin, ["simulate", *files])
     assert (found.exit_code, found.output) == (0, called("simulate", *files).output)

@@ -65,6 +65,12 @@ class BatchJob(Wire):
     spec: BatchSpec
 
 
+class CronJob(Wire):
+    """A CronJob. Only the name is read: it is not run."""
+
+    metadata: Meta
+
+
 class Task(Wire):
     """A task of a Volcano Job."""
 
@@ -104,7 +110,7 @@ VOLCANO_JOB: Final = "Volcano Job"
 """The name of a Job of Volcano's API group here, as opposed to a Job of Kubernetes."""
 DEFAULT_NAMESPACE: Final = "default"
 
-Body = Pod | Replicated | BatchJob | VolcanoJob
+Body = Pod | Replicated | BatchJob | CronJob | VolcanoJob
 T = TypeVar("T")
 
 
@@ -162,6 +168,7 @@ _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("apps", "StatefulSet"): Replicated,
     ("apps", "DaemonSet"): Replicated,
     ("batch", "Job"): BatchJob,
+    ("batch", "CronJob"): CronJob,
     ("batch.volcano.sh", "Job"): VolcanoJob,
 }
 
@@ -226,7 +233,7 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
         case WrittenPodGroup():
             body.spec.queue = body.spec.queue or DEFAULT_QUEUE
             inventory.workloads.append(body)
-        case Pod() | Replicated() | BatchJob() | VolcanoJob():
+        case Pod() | Replicated() | BatchJob() | CronJob() | VolcanoJob():
             inventory.workloads.append(WrittenWorkload(kind, body))
         case _:
             inventory.others.append(body)

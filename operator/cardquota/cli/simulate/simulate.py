@@ -23,11 +23,13 @@ from .simulation import Simulation
 from .yaml_files import YamlFileError, read_files
 
 
-def simulate(files: Iterable[str], settings: Settings, *, output: Output) -> int:
+def simulate(
+    files: Iterable[str], settings: Settings, *, output: Output, by_plugin: bool = False
+) -> int:
     """The exit code: 0 if the simulation ran, whatever it found; 1 if a file cannot be read.
 
-    Errors: typer.BadParameter if a file was read from a live cluster, or there are workloads, and
-    no queue and no node.
+    `by_plugin`: who asks may expect the queues and nodes of a cluster, so files have to have some.
+    Errors: typer.BadParameter if a file was read from a cluster, or should have been.
     """
     try:
         inventory = sort_documents(read_files(files))
@@ -40,7 +42,8 @@ def simulate(files: Iterable[str], settings: Settings, *, output: Output) -> int
             "--dry-run=server)"
         )
         raise typer.BadParameter(told, param_hint="-f")
-    if inventory.workloads and not inventory.of(Queue) and not inventory.of(Node):
+    there = [*inventory.of(Queue), *inventory.of(Node)]
+    if by_plugin and inventory.workloads and not there:
         told = (
             "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
             "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"

@@ -13,7 +13,7 @@ from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGr
 from ...quota.objects.workload import PodTemplate
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
-from .inventory import BatchJob, Replicated, VolcanoJob, WrittenWorkload, generated
+from .inventory import BatchJob, CronJob, Replicated, VolcanoJob, WrittenWorkload, generated
 
 _VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
 Matching = Callable[[PodSpec], list[str]]
@@ -35,6 +35,8 @@ def expand(workload: WrittenWorkload, nodes: Matching) -> Expansion:
     match body:
         case Pod():
             return Expansion((body,))
+        case CronJob():
+            return Expansion(note="not run: it creates its Jobs on a schedule")
         case BatchJob():
             return _batch(body)
         case VolcanoJob():

@@ -103,6 +103,7 @@ def test_volcano_job_without_queue_takes_volcanos_default() -> None:
 @pytest.mark.parametrize(
     ("group", "kind", "spec", "note"),
     [
+        ("batch", "CronJob", {}, "not run: it creates its Jobs on a schedule"),
         ("batch", "Job", {"template": TEMPLATE, "suspend": True}, "suspended: it has no pods"),
         ("apps", "Deployment", {"template": TEMPLATE, "replicas": 0}, "asks for no pods"),
     ],
