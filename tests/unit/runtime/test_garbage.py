@@ -44,11 +44,13 @@ def test_what_was_read_is_frozen_and_later_cycles_are_freed() -> None:
 
 REPLACED = """
 import asyncio, gc
-from cardquota.runtime import collect_young, spare_what_stays
+from cardquota.runtime import collect_young, process, spare_what_stays
 
 records = [[[number]] for number in range(400_000)]
 spare_what_stays()
-collected, largest = [], 0
+collected, largest, number = [], 0, 0
+# A record takes 5 us here, however fast the machine is.
+process.thread_time = lambda: number * 5e-6
 
 def look(phase, info):
     global largest
@@ -57,6 +59,7 @@ def look(phase, info):
         largest = max(largest, len(gc.get_objects(0)))
 
 async def main():
+    global number
     gc.callbacks.append(look)
     young = asyncio.create_task(collect_young())
     for number in range(400_000):
@@ -77,5 +80,5 @@ def test_what_replaces_frozen_records_is_collected_step_by_step() -> None:
         [sys.executable, "-c", REPLACED], capture_output=True, text=True, check=True
     )
     largest, oldest = (int(word) for word in done.stdout.split())
-    assert largest < 600_000, "all records were collected at once"
+    assert largest < 200_000, "all records were collected at once"
     assert oldest == 1
