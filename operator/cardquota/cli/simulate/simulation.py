@@ -30,8 +30,7 @@ from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
-from ...quota.release.cycle import openings
-from ...quota.release.refusals import Refusal
+from ...quota.release.cycle import Refusal, openings
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
 from ...quota.reports.queue_report import report

@@ -21,8 +21,7 @@ from typing import Final
 from ..accounts.account import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, add_amounts
 from ..ledger.ledger_reader import LedgerReader
-from ..pending.candidate import PodClass, first_members
-from ..pending.release_key import Gang, Precedence, ReleaseKey, precedence_of
+from ..pending.candidate import Gang, PodClass, Precedence, ReleaseKey, first_members, precedence_of
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest

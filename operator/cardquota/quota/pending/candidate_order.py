@@ -7,11 +7,12 @@ these must be met; that may still not suffice.
 
 import heapq
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from itertools import islice
 from typing import Final, TypeVar
 
-from .candidate import ANYTHING, Candidate, InadmissibleClass, Room, Shortage
-from .release_key import ReleaseKey
+from ..limits import BORROWERS
+from .candidate import ANYTHING, Candidate, InadmissibleClass, ReleaseKey, Room, Shortage
 
 _Place = tuple[ReleaseKey, InadmissibleClass]
 """No two classes have the same key."""
@@ -220,3 +221,56 @@ def _first_after(row: list[_Place], after: ReleaseKey | None) -> _Place | None:
 
 def _key(place: _Place) -> ReleaseKey:
     return place[0]
+
+
+class Borrowers:
+    """By what they are one of: of equal pods the first is looked at. Adding costs a step or two."""
+
+    __slots__ = ("_found", "_seen", "to_look_at")
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, dict[str, None]] = {}
+        """By part: uids."""
+        self._seen: object = None
+        self.to_look_at: dict[Hashable, None] = {}
+        """Parts that were not looked at since something has changed."""
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, part: Hashable, uid: str) -> None:
+        """A pod waits. Does nothing where there are too many to keep it (P8)."""
+        if part in self._found or len(self._found) < BORROWERS.most:
+            self._found.setdefault(part, {})[uid] = None
+            self.to_look_at[part] = None
+
+    def discard(self, part: Hashable, uid: str) -> None:
+        """It waits no longer. Does nothing for one that was not kept."""
+        uids = self._found.get(part)
+        if uids is None:
+            return
+        uids.pop(uid, None)
+        if not uids:
+            del self._found[part]
+            self.to_look_at.pop(part, None)
+
+    def look_again(self, parts: Iterable[Hashable]) -> bool:
+        """Something has changed for pods of these parts. Returns whether any of them waits."""
+        some = [part for part in parts if part in self._found]
+        self.to_look_at.update(dict.fromkeys(some))
+        return bool(some)
+
+    def begin(self, state: object) -> None:
+        """Look at all of them if `state` differs from the last one."""
+        if self._found and state != self._seen:
+            self._seen = state
+            self.to_look_at.update(dict.fromkeys(self._found))
+
+    def take(self, most: int) -> list[str]:
+        """The first pods of at most so many parts that are to be looked at. They count as looked
+        at, also if the caller looks at some of them only: what comes first may change the state.
+        """
+        parts = list(islice(self.to_look_at, most))
+        for part in parts:
+            del self.to_look_at[part]
+        return [next(iter(self._found[part])) for part in parts]

@@ -13,11 +13,18 @@ from typing import Final, NamedTuple
 
 from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
-from .borrowers import Borrowers
-from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
-from .candidate_order import ActiveCandidates, InadmissibleClasses
+from .candidate import (
+    ORDINARY,
+    Candidate,
+    Gang,
+    InadmissibleClass,
+    PodClass,
+    Precedence,
+    Shortage,
+    precedence_of,
+)
+from .candidate_order import ActiveCandidates, Borrowers, InadmissibleClasses
 from .pending_notices import PendingNotices, WaitTimes
-from .release_key import ORDINARY, Gang, Precedence, precedence_of
 
 _DENY: Final = ChargeState.GATED_DENY
 AT_A_TIME: Final = 64

@@ -4,7 +4,7 @@ In: the ledger. Out: plain data for status, metrics and the command line; an ind
 and what differs from it (I2).
 """
 
-from .cluster_report import UseTotals
+from .cluster_report import OutsideUse, UseTotals
 from .drift import Compared, Totals, compare, totals_of
 from .memory_report import (
     MemoryNodeRow,
@@ -16,7 +16,6 @@ from .memory_report import (
     node_row,
     unlimited_use,
 )
-from .outside_use import OutsideUse
 from .queue_report import (
     CardRow,
     QueueReport,
