@@ -12,9 +12,9 @@ from builders import CARDS, GPU, H200, a_group, a_ledger, a_namespace, a_node, a
 from builders.pod import PodBody
 from cardquota.quota import Limit, Outcome, Reason, limits, read_allocated, read_reservation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts import QueueError, check_queue
+from cardquota.quota.accounts import QueueError
 from cardquota.quota.accounts.queue_facts import queue_facts
-from cardquota.quota.decisions import judge_create
+from cardquota.quota.decisions import check_queue, judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import GroupFacts
 from cardquota.quota.messages import beyond_limit

@@ -15,10 +15,10 @@ from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
-from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.judgement import judge_release, queue_not_named
+from ...quota.decisions.queue_write import check_queue
 from ...quota.decisions.verdict_texts import with_group_meant, with_holders
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger

@@ -6,5 +6,4 @@ only asks takes an `AccountReader`.
 
 from .account import OUTSIDE, Account, AccountReader, Borrowed
 from .queue_facts import LONGEST_TEXT, QueueError, QueueFacts
-from .queue_write import IgnoredCards, check_queue, doubts_about, not_deserved
 from .wildcards import fits, is_pattern

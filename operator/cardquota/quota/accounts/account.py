@@ -141,14 +141,14 @@ class AccountReader:
     """An account without all that charges it."""
 
     __slots__ = (
-        "_quota",
-        "_rows",
         "cards",
         "changes",
         "facts",
         "name",
         "pending",
+        "quota",
         "quota_mark",
+        "rows",
         "unadmitted",
         "unstamped",
     )
@@ -158,8 +158,10 @@ class AccountReader:
         """The queue's; OUTSIDE for pods outside every queue."""
         self.facts: QueueFacts | None = None
         """The Queue; None while there is none of this name."""
-        self._quota: Amounts = NO_AMOUNTS
-        self._rows: dict[str, Row] = {}
+        self.quota: Amounts = NO_AMOUNTS
+        """Cards, the last good one (Q4)."""
+        self.rows: Mapping[str, Row] = {}
+        """The counters of each dimension that has any."""
         self.cards: tuple[str, ...] = ()
         """The cards of the quota, sorted."""
         self.quota_mark = object()
@@ -177,19 +179,9 @@ class AccountReader:
         self.pending = PendingQueue(name)
         """The pods that wait."""
 
-    @property
-    def quota(self) -> Amounts:
-        """Cards, the last good one (Q4)."""
-        return self._quota
-
-    @property
-    def rows(self) -> Mapping[str, Row]:
-        """The counters of each dimension that has any."""
-        return self._rows
-
     def row(self, dimension: str) -> Row:
         """The counters of a dimension, to read; all zero where nothing was ever charged."""
-        return self._rows.get(dimension, _NOTHING)
+        return self.rows.get(dimension, _NOTHING)
 
     def limit(self, dimension: str) -> int | None:
         """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
@@ -202,7 +194,7 @@ class AccountReader:
     def lent(self, card: str) -> int:
         """How many of a card rolling updates may borrow beyond the quota (R6)."""
         surge = self.facts.surge if self.facts else None
-        return surge.of(card) if surge and card in self._quota else 0
+        return surge.of(card) if surge and card in self.quota else 0
 
     def over(self) -> Iterator[OverQuota]:
         """Dimensions that stand above their limit (Q7), and above what may be borrowed (R6).
@@ -223,7 +215,7 @@ class AccountReader:
 
     def _overcharged(self) -> list[tuple[str, int]]:
         # Most rows may be of names that users made up, without a charge.
-        return sorted((name, n) for name, row in self._rows.items() if (n := row.overcharged))
+        return sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
 
     def overcommitted(self, dimensions: Iterable[str]) -> bool:
         """Whether more is charged of one of these than is allowed, what is reserved included."""
@@ -233,7 +225,7 @@ class AccountReader:
     @property
     def unused(self) -> bool:
         """Whether neither a queue nor a charge of this name is left."""
-        return not (self.facts or self._rows or self.unstamped or self.pending.groups)
+        return not (self.facts or self.rows or self.unstamped or self.pending.groups)
 
     def _above_limit(self, charged: Iterable[tuple[str, int]]) -> list[OverQuota]:
         """Of dimensions and what is charged of them, those that are above their limit."""
@@ -251,11 +243,15 @@ class Account(AccountReader):
     It exists while the queue does or while anything is charged to its name.
     """
 
-    __slots__ = ()
+    __slots__ = ("_rows",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.rows = self._rows = dict[str, Row]()
 
     def set_quota(self, quota: Amounts) -> None:
         """Another quota is in force: cards, the last good one (Q4)."""
-        self._quota, self.cards = quota, tuple(sorted(quota))
+        self.quota, self.cards = quota, tuple(sorted(quota))
         self.quota_mark = object()
 
     def add(self, dimension: str, charge_state: ChargeState, amount: int) -> None:

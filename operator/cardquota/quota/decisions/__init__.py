@@ -24,7 +24,14 @@ from .group_judgement import EnqueueVerdict, judge_enqueue, judge_group
 from .group_write import judge_group_write
 from .judgement import judge_new, judge_release, queue_not_named, queue_on_its_way
 from .queue_room import QueueRoom, has_free, over_quota
-from .queue_write import doubts_about_rows, known_card_meant, suggestions
+from .queue_write import (
+    check_queue,
+    doubts_about,
+    doubts_about_rows,
+    known_card_meant,
+    not_deserved,
+    suggestions,
+)
 from .resize import judge_resize
 from .verdict_texts import (
     any_queue_meant,

@@ -5,12 +5,11 @@ All amounts are cards. The policy tells the use: `Deny` is on-line, `Gate` off-l
 leaves the policy to each pod's controller, what its pods hold is split by that; its quota is not.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
-from ..accounts.account import OUTSIDE, Row
+from ..accounts.account import OUTSIDE
 from ..amounts import Amounts, is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..steps import Steps
@@ -83,15 +82,12 @@ def cluster_report(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
             if use is not QueueUse.BY_CONTROLLER:
                 card.part(use).allocated += row.allocated
                 continue
-            for own, amount in _by_controller(row):
-                card.part(own).allocated += amount
+            # What the pods of a queue without a policy hold, by use; without zeros.
+            online = row.allocated - row.offline
+            for own, amount in ((QueueUse.ONLINE, online), (QueueUse.OFFLINE, row.offline)):
+                if amount:
+                    card.part(own).allocated += amount
     return found
-
-
-def _by_controller(row: Row) -> Iterator[tuple[QueueUse, int]]:
-    """What the pods of a queue without a policy hold, by use; without zeros."""
-    parts = ((QueueUse.ONLINE, row.allocated - row.offline), (QueueUse.OFFLINE, row.offline))
-    return ((use, amount) for use, amount in parts if amount)
 
 
 MOST_PODS: Final = 3
