@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
-from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, is_card
+from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, add_to, is_card
 from ..cards.card import is_memory
 from ..pending.pending_queue import PendingQueue
 from ..pods.pod_record import ChargeState
@@ -90,27 +90,19 @@ class UnadmittedPods:
     def add(self, uid: str, charge: Charge) -> None:
         """Add a pod that is not among them."""
         self._charges[uid] = charge
-        self._count(charge, 1)
+        for dimension, amount in charge:
+            add_to(self.held, dimension, amount)
 
     def discard(self, uid: str) -> None:
         """Remove a pod, if it is among them."""
-        charge = self._charges.pop(uid, None)
-        if charge is not None:
-            self._count(charge, -1)
+        for dimension, amount in self._charges.pop(uid, ()):
+            add_to(self.held, dimension, -amount)
 
     def __len__(self) -> int:
         return len(self._charges)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._charges)
-
-    def _count(self, charge: Charge, sign: int) -> None:
-        for dimension, amount in charge:
-            left = self.held.get(dimension, 0) + sign * amount
-            if left:
-                self.held[dimension] = left
-            else:
-                self.held.pop(dimension, None)
 
 
 class OverQuota(NamedTuple):

@@ -6,6 +6,7 @@ They are told in portions, as thousands may have one reason.
 from bisect import bisect_left, insort
 from typing import Final, NamedTuple
 
+from ..amounts import add_to
 from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
@@ -90,12 +91,7 @@ class PendingNotices:
 
     def count(self, pod_class: PodClass, number: int) -> None:
         """So many pods join a class; leave it, if negative."""
-        self._count(pod_class.waits_for, number)
-
-    def _count(self, reason: Reason | None, number: int) -> None:
-        total = self.by_reason.pop(reason, 0) + number
-        if total:
-            self.by_reason[reason] = total
+        add_to(self.by_reason, pod_class.waits_for, number)
 
     def _judged(self, candidate: Candidate, reason: Reason | None) -> None:
         """None: it waits for no reason that has a name, as for a write of ours, and what was known
@@ -106,8 +102,8 @@ class PendingNotices:
         for pod_class in candidate.classes:
             if pod_class.waits_for is not reason:
                 number = len(pod_class.sort_keys)
-                self._count(pod_class.waits_for, -number)
-                self._count(reason, number)
+                add_to(self.by_reason, pod_class.waits_for, -number)
+                add_to(self.by_reason, reason, number)
                 pod_class.waits_for = reason
 
     def add(self, candidate: Candidate, verdict: Verdict) -> None:

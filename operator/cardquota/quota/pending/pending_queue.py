@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from itertools import islice
 from typing import Final, NamedTuple
 
+from ..amounts import add_to
 from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
 from .candidate import (
@@ -68,7 +69,6 @@ class PendingQueue:
     """The pods at the gate of one queue."""
 
     __slots__ = (
-        "_active",
         "_asked",
         "_blocked",
         "_blocked_on_cards",
@@ -78,6 +78,7 @@ class PendingQueue:
         "_needs_outdated",
         "_refreshing",
         "_to_activate",
+        "active",
         "asked_by_groups",
         "borrowers",
         "classes",
@@ -110,7 +111,7 @@ class PendingQueue:
         self.inadmissible = InadmissibleClasses()
         self.waits = WaitTimes()
         """Since when the pods wait."""
-        self._active = ActiveCandidates()
+        self.active = ActiveCandidates()
         """Candidates to try whatever room there is."""
         self._blocked: dict[Candidate, None] = {}
         self._blocked_on_cards: dict[Candidate, None] = {}
@@ -181,7 +182,7 @@ class PendingQueue:
         record.class_key = pod_class.key
         self._begin(pod_class, record.sort_key)
         if record.charge_state is _DENY:
-            self.deny_classes[key] = self.deny_classes.get(key, 0) + 1
+            add_to(self.deny_classes, key, 1)
         if gang is None:
             self.activate(pod_class.candidate or Candidate([pod_class]))
             return
@@ -212,9 +213,7 @@ class PendingQueue:
         pod_class = self.classes[key]
         self._end(pod_class, record.sort_key)
         if record.charge_state is _DENY:
-            self.deny_classes[key] -= 1
-            if not self.deny_classes[key]:
-                del self.deny_classes[key]
+            add_to(self.deny_classes, key, -1)
         if not pod_class.sort_keys:
             del self.classes[key]
             self.pending_notices.discard(pod_class)
@@ -241,7 +240,7 @@ class PendingQueue:
             if not pod_class.all_untold:
                 pod_class.tell_all_again()
                 candidate = pod_class.candidate
-                if candidate is not None and candidate not in self._active:
+                if candidate is not None and candidate not in self.active:
                     # One that is active, or that is being built again, is told once it was tried.
                     self.pending_notices.ask(pod_class)
 
@@ -252,7 +251,7 @@ class PendingQueue:
         self.retire(group)
         self._asked[group] = dimensions
         for dimension in dimensions:
-            self.asked_by_groups[dimension] = self.asked_by_groups.get(dimension, 0) + 1
+            add_to(self.asked_by_groups, dimension, 1)
         pod_class = PodClass()
         pod_class.join(sort_key)
         candidate = self.groups[group] = Candidate([pod_class], group_to_enqueue=group)
@@ -265,9 +264,7 @@ class PendingQueue:
             return
         self._dissolve(candidate)
         for dimension in self._asked.pop(group):
-            self.asked_by_groups[dimension] -= 1
-            if not self.asked_by_groups[dimension]:
-                del self.asked_by_groups[dimension]
+            add_to(self.asked_by_groups, dimension, -1)
 
     def judge_groups_anew(self) -> None:
         """The queue changed: have the groups that wait to be enqueued judged again, step by step.
@@ -298,7 +295,7 @@ class PendingQueue:
         wait for room and each inadmissible class, up to a limit.
         """
         others: tuple[Collection[Candidate], ...]
-        others = self._active, self._blocked, self._blocked_on_cards, self._to_activate
+        others = self.active, self._blocked, self._blocked_on_cards, self._to_activate
         if len(self.inadmissible) + sum(len(some) for some in others) > MOST_COUNTED:
             return QueuePosition(0, MOST_COUNTED)
         place, before, together = candidate.indexed_key, 0, 0
@@ -341,7 +338,7 @@ class PendingQueue:
             self._changed_gangs
             or self._needs_outdated
             or self._to_activate
-            or self._active.unordered
+            or self.active.unordered
         )
 
     def _refresh(self, limit: Callable[[str], int | None]) -> Iterator[None]:
@@ -357,7 +354,7 @@ class PendingQueue:
         while self._to_activate:
             self.activate(self._to_activate.popitem()[0])
             yield
-        while self._active.put_one_in_order():
+        while self.active.put_one_in_order():
             yield
 
     def _rebuild_candidates(self, gang: Gang, limit: Callable[[str], int | None]) -> Iterator[None]:
@@ -394,14 +391,10 @@ class PendingQueue:
     def _move(self, candidate: Candidate, precedence: Precedence) -> None:
         """A candidate of one class has another precedence."""
         candidate.precedence = precedence
-        if candidate in self._active:
-            self._active.add(candidate)
+        if candidate in self.active:
+            self.active.add(candidate)
         else:
             self.inadmissible.move(candidate)
-
-    def next_active(self) -> Candidate | None:
-        """The first of the candidates to be tried whatever room there is."""
-        return self._active.first()
 
     def set_inadmissible(
         self, candidate: Candidate, signature: Hashable, asked: frozenset[str], shortage: Shortage
@@ -464,11 +457,11 @@ class PendingQueue:
         self._drop(candidate)
         for pod_class in candidate.classes:
             self.pending_notices.discard(pod_class)
-        self._active.add(candidate)
+        self.active.add(candidate)
 
     def _drop(self, candidate: Candidate) -> None:
         self.inadmissible.take(candidate)
         self._to_activate.pop(candidate, None)
-        if not self._active.discard(candidate):
+        if not self.active.discard(candidate):
             self._blocked.pop(candidate, None)
             self._blocked_on_cards.pop(candidate, None)

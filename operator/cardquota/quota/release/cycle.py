@@ -170,7 +170,7 @@ class _Cycle:
         free, classes, epoch = self._judge.free, self._pending.inadmissible, self._ledger.epoch
         if self._heads is None:
             self._heads = _Heads(classes, self._may_close)
-        active, with_room = self._pending.next_active(), classes.with_room(free, self._after)
+        active, with_room = self._pending.active.first(), classes.with_room(free, self._after)
         while True:
             while with_room and with_room[-1][0] in self._closed:
                 with_room.pop()

@@ -6,8 +6,8 @@ from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import QueuePosition
 from cardquota.quota.pending import pending_queue as module
+from cardquota.quota.pending.pending_queue import QueuePosition
 from cardquota.quota.release import release_cycle
 
 FULL = a_queue("red").with_quota({H200: 4})

@@ -10,7 +10,8 @@ from cardquota.quota import Limit
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import candidate_order
-from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, Starvation, release_cycle
+from cardquota.quota.release import ReleaseJudge, Starvation, release_cycle
+from cardquota.quota.release.cycle import BORROWERS_AT_A_TIME
 
 from ..releasing import release
 from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set
