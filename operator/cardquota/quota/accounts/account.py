@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, add_to, is_card
@@ -21,20 +22,18 @@ AccountPart = Literal["reserved", "elastic", "offline", "leaving"]
 """The counters of a row that are no charge state."""
 
 
+@dataclass(slots=True, eq=False)
 class Row:
     """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
 
-    __slots__ = ("by_charge_state", "elastic", "leaving", "offline", "reserved")
-
-    def __init__(self) -> None:
-        self.by_charge_state = [0, 0, 0, 0]
-        self.reserved = 0
-        """What groups reserve beyond their charged members (T2)."""
-        self.elastic = 0
-        self.offline = 0
-        """What pods hold whose own policy is Gate, whatever that of the queue is."""
-        self.leaving = 0
-        """The part of `charged` that is free once the pods that are being deleted are gone (T4)."""
+    by_charge_state: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    reserved: int = 0
+    """What groups reserve beyond their charged members (T2)."""
+    elastic: int = 0
+    offline: int = 0
+    """What pods hold whose own policy is Gate, whatever that of the queue is."""
+    leaving: int = 0
+    """The part of `charged` that is free once the pods that are being deleted are gone (T4)."""
 
     @property
     def allocated(self) -> int:
@@ -79,8 +78,6 @@ class Row:
 
 class UnadmittedPods:
     """Their uids, and what they hold together. Reading the sum costs no step for each pod."""
-
-    __slots__ = ("_charges", "held")
 
     def __init__(self) -> None:
         self._charges: dict[str, Charge] = {}
@@ -131,19 +128,6 @@ _NOTHING: Final = Row()
 
 class AccountReader:
     """An account without all that charges it."""
-
-    __slots__ = (
-        "cards",
-        "changes",
-        "facts",
-        "name",
-        "pending",
-        "quota",
-        "quota_mark",
-        "rows",
-        "unadmitted",
-        "unstamped",
-    )
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -234,8 +218,6 @@ class Account(AccountReader):
 
     It exists while the queue does or while anything is charged to its name.
     """
-
-    __slots__ = ("_rows",)
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -66,7 +66,7 @@ def queue_answer(
     for row in shown:
         cards.append(_card(ledger, row, opened=opened))
         yield
-    holders = yield from holders_in(ledger, queue, limit)
+    holders, more_holders, held_pods = yield from holders_in(ledger, queue, limit)
     waiters: tuple[Waiter, ...] = ()
     resources: tuple[ResourceRow, ...] = ()
     waiting = more_waiters = 0
@@ -81,9 +81,9 @@ def queue_answer(
         cards=tuple(sorted(cards, key=lambda card: card.name)),
         more_cards=len(rows) - len(shown),
         resources=tuple(map(_resource, resources)),
-        held_pods=holders.pods,
-        holders=holders.first,
-        more_holders=holders.others,
+        held_pods=held_pods,
+        holders=holders,
+        more_holders=more_holders,
         waiting_pods=waiting,
         waiters=waiters,
         more_waiters=more_waiters,
@@ -124,16 +124,6 @@ def _resource(row: ResourceRow) -> ResourceRoom:
 # --- who holds its cards: pods that are released or bound, and reservations -------------------
 
 
-class Holders(NamedTuple):
-    """The first in the order of how much they hold, then by name."""
-
-    first: tuple[Holder, ...]
-    others: int
-    """How many more there are."""
-    pods: int
-    """Of all of them."""
-
-
 class NamespaceHolders(NamedTuple):
     """Who holds some cards of a queue: by name in one namespace, elsewhere as numbers."""
 
@@ -157,8 +147,11 @@ _Found = dict[tuple[str, str, str], _HeldByWorkload]
 """By namespace, kind and name."""
 
 
-def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
-    """All of a queue. Outside every queue whoever holds no card that is known is left out.
+def holders_in(
+    ledger: LedgerReader, queue: str, most: int
+) -> Steps[tuple[tuple[Holder, ...], int, int]]:
+    """Those of a queue who hold most, how many more there are, and the pods of all of them. Outside
+    every queue whoever holds no card that is known is left out.
 
     Costs by the queue's pods, and by the groups for which something is reserved there.
     """
@@ -171,7 +164,7 @@ def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
     yield from ledger.made_pods.each_of(queue, look)
     yield from _add_reserved(found, ledger, queue)
     first = yield from _first(found, most)
-    return Holders(first, len(found) - len(first), sum(held.pods for held in found.values()))
+    return first, len(found) - len(first), sum(held.pods for held in found.values())
 
 
 def holders_for(

@@ -24,11 +24,6 @@ from .verdict_texts import queue_meant, with_group_meant
 
 _MOST_KINDS: Final = 64
 """Kinds of waiting members that are looked at when a member goes by itself."""
-# Access to an enum's member is a call, and these are needed for every review.
-_BOUND: Final = State.BOUND
-_OPEN: Final = QueueState.OPEN
-_FITS: Final = Outcome.FITS
-_NEVER: Final = Outcome.NEVER
 
 
 def judge_new(
@@ -55,7 +50,7 @@ def judge_new(
         return _invalid(ledger, facts, certain, Reason.DEVICE_CLAIMED, text)
     if queue == OUTSIDE and not unseen:
         return _without_queue(ledger, facts, require_queue=require_queue)
-    if facts.node and facts.state is _BOUND:
+    if facts.node and facts.state is State.BOUND:
         text = request_messages.node_named(facts.node)
         return _invalid(ledger, facts, certain, Reason.NODE_NAMED, text)
     size = ledger.kept_pod_size(facts)
@@ -68,7 +63,7 @@ def judge_new(
     verdict = judge(ledger, facts, queue, extra=extra)
     if verdict.outcome is Outcome.WAITS and may_borrow:
         verdict = with_borrowing(ledger, facts, verdict, extra)
-    if unseen and verdict.outcome is not _NEVER:
+    if unseen and verdict.outcome is not Outcome.NEVER:
         if (unread := _group_not_read(ledger, facts, queue)) is not None:
             return unread
         return with_group_meant(ledger, facts, _group_not_seen(facts, queue))
@@ -291,7 +286,7 @@ def judge(
         warnings = _warnings(ledger, facts, request)
         if memory_of(facts.devices) and not ledger.counts(GPU_MEMORY):
             warnings = (*warnings, request_messages.memory_not_limited(queue))
-        return Verdict(_FITS, queue, cards=cards, warnings=warnings)
+        return Verdict(Outcome.FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
     )
@@ -320,7 +315,7 @@ def _barred(
         of = facts.group if by_group else None
         text = queue_messages.queue_not_found(queue, asked, meant=meant, group=of)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
-    if account.facts.state is _OPEN and account.facts.admits(facts.namespace):
+    if account.facts.state is QueueState.OPEN and account.facts.admits(facts.namespace):
         return None
     return shut_to(account, facts.namespace, _asked(ledger, facts))
 

@@ -12,6 +12,7 @@ different amounts of free cards on nodes, and of different taints, not by the nu
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from ..amounts import Devices, add_to
 from ..cards.card import Card
@@ -158,23 +159,20 @@ class FreeCards:
                     del self._rows[card.name]
 
 
-class FreeOn:
+class FreeOn(NamedTuple):
     """The free cards of one name on some nodes."""
 
-    __slots__ = ("_awaited", "_rows")
-
-    def __init__(self, rows: Mapping[int, int], awaited: Rows) -> None:
-        self._rows = rows
-        self._awaited = awaited
+    rows: Mapping[int, int]
+    awaited: Rows
 
     def most_after(self, going: Rows) -> int:
         """The most that one node has free after the pods in `going` and those that were released
         before have gone to these nodes; 0 if there is no node.
         """
-        if not self._rows:
+        if not self.rows:
             return 0
-        awaited = self._awaited + going
-        return _largest_after(Counter(self._rows), awaited) if awaited else max(self._rows)
+        awaited = self.awaited + going
+        return _largest_after(Counter(self.rows), awaited) if awaited else max(self.rows)
 
 
 def _largest_after(rows: Rows, awaited: Rows) -> int:

@@ -8,7 +8,7 @@ ask for the same and lack room form an inadmissible class.
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain, islice
 from typing import Final, NamedTuple, Protocol
@@ -151,60 +151,39 @@ class Shortage(NamedTuple):
     """What was free of cpu and memory then: whether it closes these depends on it."""
 
 
+@dataclass(slots=True, eq=False)
 class PodClass:
     """Waiting pods that are equal in all that is judged, in the order of release.
 
     If the first does not fit, none does.
     """
 
-    __slots__ = (
-        "_untold",
-        "candidate",
-        "gang",
-        "key",
-        "reason",
-        "sort_keys",
-        "task",
-        "waits_for",
-    )
-
-    def __init__(self, gang: Gang | None = None, key: Hashable = None, task: str = "") -> None:
-        self.key = key
-        """One object for all its pods, so that identity tells classes apart."""
-        self.gang = gang
-        """The gang of its pods, or None."""
-        self.task = task
-        """The task of its pods, if their gang needs some of it to start; else empty."""
-        self.sort_keys: list[SortKey] = []
-        """The sort keys of its pods, sorted."""
-        self.candidate: Candidate | None = None
-        self.waits_for: Reason | None = None
-        """Why its pods wait, as they were last judged; None: they were not yet. Only counted (T7):
-        what they are told may differ."""
-        self.reason: Reason | None = None
-        """Why its pods wait, as they are told."""
-        self._untold: dict[str, None] = {}
-        """Uids of the pods that have not been told that yet (section 9)."""
+    gang: Gang | None = None
+    """The gang of its pods, or None."""
+    key: Hashable = None
+    """One object for all its pods, so that identity tells classes apart."""
+    task: str = ""
+    """The task of its pods, if their gang needs some of it to start; else empty."""
+    sort_keys: list[SortKey] = field(default_factory=list)
+    """The sort keys of its pods, sorted."""
+    candidate: "Candidate | None" = None
+    waits_for: Reason | None = None
+    """Why its pods wait, as they were last judged; None: they were not yet. Only counted (T7): what
+    they are told may differ."""
+    reason: Reason | None = None
+    """Why its pods wait, as they are told."""
+    untold: dict[str, None] = field(default_factory=dict)
+    """Uids of the pods that have not been told that yet (section 9)."""
 
     def join(self, sort_key: SortKey) -> None:
         """A pod begins waiting."""
         insort(self.sort_keys, sort_key)
-        self._untold[sort_key.uid] = None
+        self.untold[sort_key.uid] = None
 
     def leave(self, sort_key: SortKey) -> None:
         """A pod no longer waits."""
         del self.sort_keys[bisect_left(self.sort_keys, sort_key)]
-        self._untold.pop(sort_key.uid, None)
-
-    @property
-    def pending_notices(self) -> bool:
-        """Whether a pod has not been told the reason yet (section 9)."""
-        return bool(self._untold)
-
-    @property
-    def all_untold(self) -> bool:
-        """Whether none of its pods has been told the reason yet."""
-        return len(self._untold) == len(self.sort_keys)
+        self.untold.pop(sort_key.uid, None)
 
     def to_hear(self, reason: Reason) -> None:
         """Set why its pods wait. If the reason is new, all of them are to be told."""
@@ -216,15 +195,15 @@ class PodClass:
         """All pods that wait here have to be told once more, whatever they were told. Takes a
         millisecond for 10,000.
         """
-        self._untold = {sort_key.uid: None for sort_key in self.sort_keys}
+        self.untold = {sort_key.uid: None for sort_key in self.sort_keys}
 
     def take_untold(self, most: int) -> list[str]:
         """Uids of at most `most` pods that were not told yet, in the order of release, then those
         that came since. They count as told from now on.
         """
-        uids = list(islice(self._untold, most))
+        uids = list(islice(self.untold, most))
         for uid in uids:
-            del self._untold[uid]
+            del self.untold[uid]
         return uids
 
 
@@ -280,17 +259,15 @@ class Candidate:
         return self.precedence.key_of(sort_key, lost_place=lost_place)
 
 
+@dataclass(slots=True, eq=False)
 class InadmissibleClass:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = ("_candidates", "asked", "shortage", "signature")
-
-    def __init__(self, signature: Hashable, asked: frozenset[str], shortage: Shortage) -> None:
-        self.signature = signature
-        self.asked = asked
-        """What they ask for: of a choice of cards, each of them."""
-        self.shortage = shortage
-        self._candidates: list[tuple[ReleaseKey, Candidate]] = []
+    signature: Hashable
+    asked: frozenset[str]
+    """What they ask for: of a choice of cards, each of them."""
+    shortage: Shortage
+    _candidates: list[tuple[ReleaseKey, Candidate]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self._candidates)

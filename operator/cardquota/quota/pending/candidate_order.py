@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from ..limits import BORROWERS
-from .candidate import ANYTHING, Candidate, InadmissibleClass, ReleaseKey, Room, Shortage
+from .candidate import Candidate, InadmissibleClass, ReleaseKey, Room, Shortage
 
 _Place = tuple[ReleaseKey, InadmissibleClass]
 """No two classes have the same key."""
@@ -25,8 +25,6 @@ class ActiveCandidates:
     """Those to be tried whatever room there is: a heap, filled bit by bit, as only a replica that
     decides puts them in order.
     """
-
-    __slots__ = ("_candidates", "_entries", "_order", "unordered")
 
     def __init__(self) -> None:
         self._candidates: dict[Candidate, int] = {}
@@ -87,8 +85,6 @@ class InadmissibleClasses:
     Adding or removing a candidate costs by the dimensions that its class waits for.
     """
 
-    __slots__ = ("_by_need", "_by_signature", "_closing")
-
     def __init__(self) -> None:
         self._by_signature: dict[Hashable, InadmissibleClass] = {}
         self._by_need: dict[Room, dict[int, list[_Place]]] = {}
@@ -141,10 +137,6 @@ class InadmissibleClasses:
         self._unlist(inadmissible)
         inadmissible.shortage = shortage
         self._list(inadmissible)
-
-    def have_tried(self, inadmissible: InadmissibleClass) -> None:
-        """Have the first of a class tried, whatever room there is."""
-        self.set_shortage(inadmissible, inadmissible.shortage._replace(needs=ANYTHING))
 
     def with_room(
         self, free: Callable[[Room], int], after: ReleaseKey | None
@@ -225,8 +217,6 @@ def _key(place: _Place) -> ReleaseKey:
 
 class Borrowers:
     """By what they are one of: of equal pods the first is looked at. Adding costs a step or two."""
-
-    __slots__ = ("_found", "_seen", "to_look_at")
 
     def __init__(self) -> None:
         self._found: dict[Hashable, dict[str, None]] = {}

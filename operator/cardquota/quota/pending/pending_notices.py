@@ -35,8 +35,6 @@ class WaitTimes:
     To add or discard one costs by the logarithm of their number; the questions cost nothing.
     """
 
-    __slots__ = ("_created",)
-
     def __init__(self) -> None:
         self._created: list[str] = []
         """Sorted. One second each, so their order as text is their order in time."""
@@ -73,13 +71,11 @@ class PendingNotices:
     for the same, so to count them by reason costs a step for each class that is judged.
     """
 
-    __slots__ = ("_classes", "by_reason")
-
     def __init__(self) -> None:
         self._classes: dict[PodClass, Verdict | BehindHead | None] = {}
         self.by_reason: dict[Reason | None, int] = {}
-        """How many pods wait for which reason, as they were last judged; None: they were not yet.
-        Only reasons for which somebody waits."""
+        """How many pods wait for which reason, as they were last judged; None: they were not yet,
+        as on a replica that does not lead. Only reasons for which somebody waits."""
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -113,7 +109,7 @@ class PendingNotices:
             return
         for pod_class in candidate.classes:
             pod_class.to_hear(verdict.reason)
-            if pod_class.pending_notices:
+            if pod_class.untold:
                 self._classes[pod_class] = verdict if len(self._classes) < MOST_KEPT else None
 
     def add_behind(self, candidate: Candidate, words: BehindHead) -> None:
@@ -122,7 +118,7 @@ class PendingNotices:
         """
         self._judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
-            if pod_class.pending_notices:
+            if pod_class.untold:
                 self._classes[pod_class] = words
 
     def ask(self, pod_class: PodClass) -> None:
@@ -161,6 +157,6 @@ class PendingNotices:
                 break
             del self._classes[pod_class]
             uids += pod_class.take_untold(most - len(uids))
-            if pod_class.pending_notices:
+            if pod_class.untold:
                 self._classes[pod_class] = words
         return uids

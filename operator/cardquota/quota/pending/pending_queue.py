@@ -7,14 +7,16 @@ is *blocked* until that changes, which makes it active.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..amounts import add_to
 from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
 from .candidate import (
+    ANYTHING,
     ORDINARY,
     Candidate,
     Gang,
@@ -39,57 +41,21 @@ _REASONS_OF_CARDS: Final = (
 """Reasons that may end when another card becomes known."""
 
 
-class QueuePosition(NamedTuple):
-    """Where a candidate stands among all that wait in its queue, whatever they wait for. A group
-    counts once, and so do equal pods without a group that starts together.
-    """
-
-    number: int
-    """1: it is the first. 0: there is too much to count."""
-    of: int
-    """How many wait. If there is too much to count, at least so many."""
-
-
+@dataclass(slots=True)
 class _Members:
     """The members of one gang that wait in a queue."""
 
-    __slots__ = ("changed", "classes", "one_by_one", "precedence")
-
-    def __init__(self) -> None:
-        self.classes: dict[Hashable, PodClass] = {}
-        self.changed: dict[PodClass, None] = {}
-        """Classes that a pod joined or left since their candidates were built."""
-        self.one_by_one: Hashable = None
-        """The gang's `one_by_one` at that time."""
-        self.precedence: Precedence = ORDINARY
-        """That of the gang at that time."""
+    classes: dict[Hashable, PodClass] = field(default_factory=dict)
+    changed: dict[PodClass, None] = field(default_factory=dict)
+    """Classes that a pod joined or left since their candidates were built."""
+    one_by_one: Hashable = None
+    """The gang's `one_by_one` at that time."""
+    precedence: Precedence = ORDINARY
+    """That of the gang at that time."""
 
 
 class PendingQueue:
     """The pods at the gate of one queue."""
-
-    __slots__ = (
-        "_asked",
-        "_blocked",
-        "_blocked_on_cards",
-        "_by_gang",
-        "_changed_gangs",
-        "_epoch",
-        "_needs_outdated",
-        "_refreshing",
-        "_to_activate",
-        "active",
-        "asked_by_groups",
-        "borrowers",
-        "classes",
-        "deny_classes",
-        "groups",
-        "inadmissible",
-        "pending_notices",
-        "queue",
-        "refused",
-        "waits",
-    )
 
     def __init__(self, queue: str = "") -> None:
         self.queue = queue
@@ -129,13 +95,6 @@ class PendingQueue:
 
     def __len__(self) -> int:
         return len(self.waits)
-
-    @property
-    def by_reason(self) -> Mapping[Reason | None, int]:
-        """How many pods wait for which reason, as they were last judged; None: they were not yet,
-        as on a replica that does not lead.
-        """
-        return self.pending_notices.by_reason
 
     @property
     def blocked_on_cards(self) -> bool:
@@ -237,7 +196,7 @@ class PendingQueue:
         """
         groups = [place for candidate in self.groups.values() for place in candidate.classes]
         for pod_class in (*self.classes.values(), *groups):
-            if not pod_class.all_untold:
+            if len(pod_class.untold) < len(pod_class.sort_keys):
                 pod_class.tell_all_again()
                 candidate = pod_class.candidate
                 if candidate is not None and candidate not in self.active:
@@ -290,14 +249,18 @@ class PendingQueue:
         candidate = next(iter(members.classes.values())).candidate
         return candidate if candidate is not None and candidate.gang is gang else None
 
-    def place_of(self, candidate: Candidate) -> QueuePosition:
-        """Its place in the order of all candidates. Costs a step for each candidate that does not
-        wait for room and each inadmissible class, up to a limit.
+    def place_of(self, candidate: Candidate) -> tuple[int, int]:
+        """Its place in the order of all that wait in the queue, whatever they wait for, from 1, and
+        how many wait. A group counts once, and so do equal pods without a group that starts
+        together. If there is too much to count: 0, and at least so many.
+
+        Costs a step for each candidate that does not wait for room and each inadmissible class, up
+        to a limit.
         """
         others: tuple[Collection[Candidate], ...]
         others = self.active, self._blocked, self._blocked_on_cards, self._to_activate
         if len(self.inadmissible) + sum(len(some) for some in others) > MOST_COUNTED:
-            return QueuePosition(0, MOST_COUNTED)
+            return 0, MOST_COUNTED
         place, before, together = candidate.indexed_key, 0, 0
         for inadmissible in self.inadmissible:
             before += inadmissible.before(place)
@@ -309,7 +272,7 @@ class PendingQueue:
                 if other.inadmissible is None and other.gang not in self.groups:
                     before += other.indexed_key < place
                     together += 1
-        return QueuePosition(before + 1, max(together, before + 1))
+        return before + 1, max(together, before + 1)
 
     # --- candidates to be tried ---------------------------------------------------------------
 
@@ -349,7 +312,8 @@ class PendingQueue:
             self._needs_outdated = False
             for inadmissible in self.inadmissible:
                 if inadmissible:
-                    self.inadmissible.have_tried(inadmissible)
+                    shortage = inadmissible.shortage._replace(needs=ANYTHING)
+                    self.inadmissible.set_shortage(inadmissible, shortage)
                 yield
         while self._to_activate:
             self.activate(self._to_activate.popitem()[0])

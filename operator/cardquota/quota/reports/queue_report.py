@@ -308,13 +308,8 @@ class Columns:
     """What is wrong with the queue; empty if nothing is."""
 
 
-class _Cell(NamedTuple):
-    """What a column says of one model."""
-
-    busy: int
-    """Cards, to be sorted by."""
-    card: str
-    text: str
+_Cell = tuple[int, str, str]
+"""What a column says of one model: cards, to be sorted by; the model; the text."""
 
 
 def columns(found: QueueReport) -> Columns:
@@ -324,7 +319,7 @@ def columns(found: QueueReport) -> Columns:
         f"{row.name} {amount_text(row.name, row.elastic)}" for row in found.resources if row.elastic
     )
     return Columns(
-        cards=_line(_Cell(r.charged, r.name, f"{r.allocated}/{r.quota}") for r in found.cards),
+        cards=_line((r.charged, r.name, f"{r.allocated}/{r.quota}") for r in found.cards),
         inqueue=_line(_amounts((r.name, r.inqueue) for r in found.cards)),
         elastic=_line(_amounts((r.name, r.elastic) for r in found.cards), elastic),
         requested=_line(_amounts((r.name, r.requested) for r in found.cards)),
@@ -335,7 +330,7 @@ def columns(found: QueueReport) -> Columns:
 
 
 def _amounts(amounts: Iterable[Amount]) -> Iterator[_Cell]:
-    return (_Cell(amount, card, str(amount)) for card, amount in amounts if amount)
+    return ((amount, card, str(amount)) for card, amount in amounts if amount)
 
 
 def _notes(found: QueueReport) -> Iterator[str]:
@@ -366,8 +361,8 @@ def _first(texts: list[str]) -> str:
 
 def _line(cells: Iterable[_Cell], others: Iterable[str] = ()) -> str:
     """`others`: what follows the cards."""
-    cells = sorted(cells, key=lambda cell: (-cell.busy, cell.card))
-    shown = _first([f"{cell.card} {cell.text}" for cell in cells])
+    cells = sorted(cells, key=lambda cell: (-cell[0], cell[1]))
+    shown = _first([f"{card} {text}" for _, card, text in cells])
     return ", ".join(filter(None, (shown, *others))) or "-"
 
 

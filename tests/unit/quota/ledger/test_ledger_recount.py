@@ -649,7 +649,7 @@ class Histories(RuleBasedStateMachine):
             middle = created[(len(created) - 1) // 2] if created else None
             waits = account.pending.waits
             assert (waits.oldest, waits.median, len(waits)) == (oldest, middle, len(pods))
-            assert sum(account.pending.by_reason.values()) == len(pods)
+            assert sum(account.pending.pending_notices.by_reason.values()) == len(pods)
 
     @invariant()
     def what_was_noted_of_those_who_wait_hides_nobody_who_fits(self) -> None:

@@ -40,7 +40,7 @@ def test_section_9_a_pod_is_told_once_per_reason() -> None:
     assert told(pod_class, Reason.INSUFFICIENT_CARD) == ["uid-a"]
     assert told(pod_class, Reason.INSUFFICIENT_CARD) == []
     pod_class.join(second.sort_key)
-    assert pod_class.pending_notices
+    assert pod_class.untold
     assert told(pod_class, Reason.INSUFFICIENT_CARD) == ["uid-b"]
     assert told(pod_class, Reason.QUEUE_NOT_OPEN) == ["uid-a", "uid-b"]
 
@@ -62,7 +62,7 @@ def test_a_large_class_is_told_bit_by_bit_while_pods_come_and_go() -> None:
         pod_class.join(record(name).sort_key)
     assert pod_class.take_untold(2) == ["uid-e", "uid-f"]
     assert pod_class.take_untold(9) == ["uid-a", "uid-g"]
-    assert not pod_class.pending_notices
+    assert not pod_class.untold
 
 
 def test_where_nobody_decides_nobody_is_put_in_order() -> None:
