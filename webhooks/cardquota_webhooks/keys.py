@@ -117,7 +117,7 @@ def key_warnings(request: Request, keys: KeysOfKind, where: Where = own) -> tupl
     if not written:
         return ()
     found = keys.meaningless(written, _keys(where, request.old_object))[:_MOST_TOLD]
-    return tuple(queue_write_messages.key_means_nothing(key, meant=meant) for key, meant in found)
+    return tuple(queue_write_messages.no_effect(key, meant=meant) for key, meant in found)
 
 
 def keys_beside_template(request: Request, template: PodAnnotations | None) -> tuple[str, ...]:

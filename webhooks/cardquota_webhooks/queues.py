@@ -10,14 +10,15 @@ import msgspec
 
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
-from cardquota.quota.accounts.queue_write import (
+from cardquota.quota.amounts import Amounts
+from cardquota.quota.decisions.queue_write import (
     check_queue,
     doubts_about,
+    doubts_about_rows,
     ignored_cards,
     not_deserved,
+    suggestions,
 )
-from cardquota.quota.amounts import Amounts
-from cardquota.quota.decisions.queue_write import doubts_about_rows, suggestions
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
@@ -100,23 +101,21 @@ class QueueReviews:
     def _changed_rows(
         self, request: Request, queue: Queue, meant: Callable[[str], str]
     ) -> tuple[str, ...]:
-        quota = written_quota(queue)
-        if quota is None or not self._known():
+        if not self._known():
             return ()
         name = queue.metadata.name or request.name
         before = self._quota_before(request, name)
-        return doubts_about_rows(self._ledger, name, quota, before, meant=meant)
+        return doubts_about_rows(self._ledger, name, written_quota(queue), before, meant=meant)
 
     def _quota_before(self, request: Request, name: str) -> Amounts:
         """As it was written; if that could not be read, the one in force (Q4)."""
         if request.operation != "UPDATE":
             return {}
         try:
-            before = written_quota(_DECODER.decode(request.old_object))
+            return written_quota(_DECODER.decode(request.old_object))
         except UNREADABLE:
-            before = None
-        account = self._ledger.account(name)
-        return before if before is not None else (account.quota if account is not None else {})
+            account = self._ledger.account(name)
+            return account.quota if account is not None else {}
 
     def _ignored(self, queue: Queue) -> tuple[str, ...]:
         found = ignored_cards(queue.spec, self._ledger.counts)
@@ -124,8 +123,7 @@ class QueueReviews:
             return ()
         notes = queue.metadata.annotations
         has_quota = notes is not None and notes.quota is not None
-        where = [(one.field, one.resource) for one in found]
-        return (queue_write_messages.cards_ignored(where, has_quota=has_quota),)
+        return (queue_write_messages.cards_ignored(found, has_quota=has_quota),)
 
     async def _in_use(self, name: str) -> str:
         """Why a queue cannot be deleted; empty if it can. Costs by its pods, in slices, by its

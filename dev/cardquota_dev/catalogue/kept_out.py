@@ -42,7 +42,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="The same, of the queue that a PodGroup names. Whoever writes it gets a Warning.",
-        says=say(queue_messages.group_queue_not_found, "reserach", [(_H200, 2)], meant=_QUEUE),
+        says=say(queue_messages.queue_not_found, "reserach", [(_H200, 2)], meant=_QUEUE, group=""),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="E5",
         do="Create the queue: the group waits for it. Or correct `spec.queue`. Where it is absent "
@@ -52,7 +52,7 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_FOUND,
         when="The same, of a pod whose queue is that of its PodGroup.",
         says=say(
-            queue_messages.group_queue_not_found,
+            queue_messages.queue_not_found,
             "reserach",
             [(_H200, 1)],
             meant=_QUEUE,

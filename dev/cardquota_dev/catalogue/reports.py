@@ -593,7 +593,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="A new annotation looks like one of cardquota's, and is none.",
-        says=say(queue_write_messages.key_means_nothing, "volcano.sh/card.polcy", v.POLICY),
+        says=say(queue_write_messages.no_effect, "volcano.sh/card.polcy", v.POLICY),
         where=(Where.QUEUE_WARNING, Where.WARNING, Where.WORKLOAD, Where.GROUP_WARNING),
         rule="section 2",
         do="Correct the key.",

@@ -8,11 +8,13 @@ zero, unless a limit is meant: there it is not limited, if it is no card (Q1, Q2
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from .vocabulary import COMPUTE_RESOURCES
+
+K = TypeVar("K", bound=Hashable)
 
 Amounts = Mapping[str, int]
 """How much of each dimension, to be read: cards, milli-cores or bytes."""
@@ -52,6 +54,15 @@ def add_amounts(amounts: MutableAmounts, more: Iterable[Amount]) -> None:
     """Add amounts to others."""
     for dimension, amount in more:
         amounts[dimension] = amounts.get(dimension, 0) + amount
+
+
+def add_to(counts: dict[K, int], key: K, amount: int) -> None:
+    """Add to what stands under a key, in its place. What becomes zero is taken out."""
+    total = counts.get(key, 0) + amount
+    if total:
+        counts[key] = total
+    else:
+        counts.pop(key, None)
 
 
 _FORM: Final = re.compile(

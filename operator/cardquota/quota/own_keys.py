@@ -66,7 +66,11 @@ class KeysOfKind:
             and key not in before
         )
         compared = ((key, self._meant(key[:_LONGEST])) for key in islice(unknown, MOST_COMPARED))
-        told = ((k, meant) for k, meant in compared if meant or _is_card_of_ours(k))
+        told = (
+            (key, meant)
+            for key, meant in compared
+            if meant or (key.startswith(_PREFIX) and _CARD.match(key))
+        )
         return list(islice(told, MOST_LISTED))
 
     def _meant(self, key: str) -> str:
@@ -74,10 +78,6 @@ class KeysOfKind:
             near = get_close_matches(of_card[1], self._cards, n=1)
             return self._cards[near[0]] if near else ""
         return next(iter(get_close_matches(key, self._others, n=1, cutoff=_NEARLY)), "")
-
-
-def _is_card_of_ours(key: str) -> bool:
-    return key.startswith(_PREFIX) and _CARD.match(key) is not None
 
 
 KEYS_OF_QUEUES: Final = KeysOfKind(_ON_QUEUES)

@@ -9,7 +9,8 @@ import time
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from builders.queue_order import queue_order
-from cardquota.quota import Stamp, is_card
+from cardquota.quota import Stamp
+from cardquota.quota.amounts import is_card
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Refusal, Starvation
 from cardquota.quota.release.cycle import openings

@@ -26,7 +26,8 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from builders.rendered import render_policies
-from cardquota.quota import NAMESPACE_ENFORCED, NAMESPACE_MODE
+from cardquota.quota import NAMESPACE_MODE
+from cardquota.quota.vocabulary import NAMESPACE_ENFORCED
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes

@@ -4,7 +4,8 @@ import asyncio
 from time import monotonic
 from typing import Any, Final
 
-from cardquota.quota import GPU_COUNT, GPU_MEMORY
+from cardquota.quota import GPU_MEMORY
+from cardquota.quota.vocabulary import GPU_COUNT
 
 from .crowd import Crowd, call
 

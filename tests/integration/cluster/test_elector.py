@@ -8,7 +8,7 @@ import pytest
 
 from cardquota.cluster.api import Client, boottime
 from cardquota.cluster.election import Elector
-from cardquota.quota import HANDOVER
+from cardquota.quota.vocabulary import HANDOVER
 from harness.proxy import Proxy
 
 from .conftest import until

@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterator
 from cardquota.quota import Outcome
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import Candidate, Readiness
+from cardquota.quota.pending import Candidate
+from cardquota.quota.pending.candidate import Readiness
 from cardquota.quota.release import Opening, ReleaseJudge, Starvation
 
 
@@ -28,7 +29,7 @@ def walk(
     """
     judge, closed, seen = ReleaseJudge(ledger, account), set[str](), set[Hashable]()
     fifo = account.facts is not None and account.facts.fifo
-    active = account.pending._active  # noqa: SLF001 - who is to be tried is in no result
+    active = account.pending.active
     for candidate in in_order(ledger, account):
         asked, key = judge.asked_by(candidate), candidate.release_key
         if not judge.is_reserved(candidate) and not asked.isdisjoint(closed):

@@ -2,15 +2,8 @@
 
 import pytest
 
-from cardquota.quota import (
-    Effect,
-    Mode,
-    Outcome,
-    Policy,
-    Reason,
-    Verdict,
-    effect_on_create,
-)
+from cardquota.quota import Mode, Outcome, Policy, Reason, Verdict
+from cardquota.quota.verdict import Effect, effect_on_create
 
 CHANGEABLE = (
     Reason.CARD_NOT_IN_QUOTA,

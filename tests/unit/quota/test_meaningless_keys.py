@@ -2,7 +2,8 @@
 
 import pytest
 
-from cardquota.quota import (
+from cardquota.quota import vocabulary as v
+from cardquota.quota.own_keys import (
     KEYS_OF_GROUPS,
     KEYS_OF_NAMESPACES,
     KEYS_OF_PODS,
@@ -11,7 +12,6 @@ from cardquota.quota import (
     MOST_COMPARED,
     KeysOfKind,
 )
-from cardquota.quota import vocabulary as v
 
 ALL_OF_OURS = sorted(
     {

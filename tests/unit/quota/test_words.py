@@ -3,7 +3,7 @@
 import pytest
 
 from builders import H200
-from cardquota.quota import (
+from cardquota.quota.words import (
     amount_text,
     cores_text,
     lasting,

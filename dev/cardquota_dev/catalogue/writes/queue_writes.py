@@ -4,7 +4,7 @@ from typing import Final
 
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import queue_write_messages, report_messages
+from cardquota.quota.messages import queue_write_messages, report_messages, request_messages
 
 from ..entry import Entry, Said, Where, say
 
@@ -47,7 +47,7 @@ QUEUE_WRITES: Final = (
     ),
     _refused(
         "There is more in `card.namespaces` than is read: [the limits](rules.md#limits).",
-        say(report_messages.queue_beyond_limit, limits.PATTERNS, 101),
+        say(request_messages.beyond_limit, limits.PATTERNS, 101, of="it"),
         "P8",
         "Write fewer: patterns stand for many namespaces.",
     ),

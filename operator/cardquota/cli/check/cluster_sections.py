@@ -14,7 +14,6 @@ from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.decisions.queue_write import known_card_meant
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import queue_write_messages, report_messages
-from ...quota.messages.phrases import no_effect
 from ...quota.words import show
 from ..commands.card_list import cards_without_row
 from ..reading import without_row
@@ -51,7 +50,7 @@ def _of_queues(read: CheckedCluster, *, knows_nodes: bool) -> Iterator[Finding]:
         yield from _oversold(ledger, accounts)
     for queue, keys in read.queue_keys.items():
         for key, meant in keys:
-            why = queue_write_messages.key_means_nothing(key, meant)
+            why = queue_write_messages.no_effect(key, meant)
             yield _queue(queue, "UnknownKey", why, "correct the key, or remove it")
 
 
@@ -166,8 +165,8 @@ def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[Finding]:
     for one in keys:
         texts = [
             *map(_misplaced, one.misplaced),
-            *(queue_write_messages.key_means_nothing(*pair) for pair in one.annotations),
-            *(no_effect("label", *pair) for pair in one.labels),
+            *(queue_write_messages.no_effect(*pair) for pair in one.annotations),
+            *(queue_write_messages.no_effect(*pair, what="label") for pair in one.labels),
         ]
         for why in texts:
             advice, what = "correct the key, or remove it", "a key on it has no effect"

@@ -12,7 +12,7 @@ from ...quota.amounts import is_card
 from ...quota.answers.answer_forms import QueueAnswer
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import report_messages
-from ...quota.reports.outside_use import outside_use
+from ...quota.reports.cluster_report import outside_use
 from ...quota.words import counted, first_of, listed, show
 from ...settings import Settings
 from ..ask import NoAnswerError, ask

@@ -12,10 +12,10 @@ from ...cluster.watch.feed import ledger_settings
 from ...install.matching import is_ours
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
-from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.judgement import judge_release
+from ...quota.decisions.queue_write import check_queue
 from ...quota.decisions.verdict_texts import with_group_meant, with_holders
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -27,8 +27,7 @@ from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
-from ...quota.release.cycle import openings
-from ...quota.release.refusals import Refusal
+from ...quota.release.cycle import Refusal, openings
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
 from ...quota.reports.queue_report import report

@@ -128,7 +128,7 @@ def _since(created: str | None, now: float) -> float:
 
 
 def _waiting(account: AccountReader, queue: str, rows: _Rows) -> None:
-    for reason, pods in account.pending.by_reason.items():
+    for reason, pods in account.pending.pending_notices.by_reason.items():
         rows["waiting_pods"][queue, reason or UNDECIDED] += pods
 
 

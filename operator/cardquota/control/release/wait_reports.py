@@ -28,7 +28,7 @@ from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.pending.candidate import Candidate
 from ...quota.pods.pod_record import PodRecord
-from ...quota.release.refusals import Refusal, next_refusals
+from ...quota.release.cycle import Refusal, next_refusals
 from ...quota.release.release_judge import ReleaseJudge, Wait, judge_member
 from ...quota.verdict import Outcome, Verdict
 from ...quota.vocabulary import Reason

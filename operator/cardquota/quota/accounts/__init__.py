@@ -4,7 +4,4 @@ In: amounts to add or take away, and `QueueFacts`. Out: an `Account` with a `Row
 only asks takes an `AccountReader`.
 """
 
-from .account import OUTSIDE, Account, AccountReader, Borrowed
-from .queue_facts import LONGEST_TEXT, QueueError, QueueFacts
-from .queue_write import IgnoredCards, check_queue, doubts_about, not_deserved
-from .wildcards import fits, is_pattern
+from .account import OUTSIDE, Account

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, is_card
+from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, add_to, is_card
 from ..cards.card import is_memory
 from ..pending.pending_queue import PendingQueue
 from ..pods.pod_record import ChargeState
@@ -21,20 +22,18 @@ RowCounter = Literal["reserved", "elastic", "offline", "leaving"]
 """The counters of a row that are no charge state."""
 
 
+@dataclass(slots=True, eq=False)
 class Row:
     """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
 
-    __slots__ = ("by_charge_state", "elastic", "leaving", "offline", "reserved")
-
-    def __init__(self) -> None:
-        self.by_charge_state = [0, 0, 0, 0]
-        self.reserved = 0
-        """What groups reserve beyond their charged members (T2)."""
-        self.elastic = 0
-        self.offline = 0
-        """What pods hold whose own policy is Gate, whatever that of the queue is."""
-        self.leaving = 0
-        """The part of `charged` that is free once the pods that are being deleted are gone (T4)."""
+    by_charge_state: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    reserved: int = 0
+    """What groups reserve beyond their charged members (T2)."""
+    elastic: int = 0
+    offline: int = 0
+    """What pods hold whose own policy is Gate, whatever that of the queue is."""
+    leaving: int = 0
+    """The part of `charged` that is free once the pods that are being deleted are gone (T4)."""
 
     @property
     def allocated(self) -> int:
@@ -80,8 +79,6 @@ class Row:
 class UnadmittedPods:
     """Their uids, and what they hold together. Reading the sum costs no step for each pod."""
 
-    __slots__ = ("_charges", "held")
-
     def __init__(self) -> None:
         self._charges: dict[str, Charge] = {}
         self.held: MutableAmounts = {}
@@ -90,27 +87,19 @@ class UnadmittedPods:
     def add(self, uid: str, charge: Charge) -> None:
         """Add a pod that is not among them."""
         self._charges[uid] = charge
-        self._count(charge, 1)
+        for dimension, amount in charge:
+            add_to(self.held, dimension, amount)
 
     def discard(self, uid: str) -> None:
         """Remove a pod, if it is among them."""
-        charge = self._charges.pop(uid, None)
-        if charge is not None:
-            self._count(charge, -1)
+        for dimension, amount in self._charges.pop(uid, ()):
+            add_to(self.held, dimension, -amount)
 
     def __len__(self) -> int:
         return len(self._charges)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._charges)
-
-    def _count(self, charge: Charge, sign: int) -> None:
-        for dimension, amount in charge:
-            left = self.held.get(dimension, 0) + sign * amount
-            if left:
-                self.held[dimension] = left
-            else:
-                self.held.pop(dimension, None)
 
 
 class OverQuota(NamedTuple):
@@ -140,26 +129,15 @@ _NOTHING: Final = Row()
 class AccountReader:
     """An account without all that charges it."""
 
-    __slots__ = (
-        "_quota",
-        "_rows",
-        "cards",
-        "changes",
-        "facts",
-        "name",
-        "pending",
-        "quota_mark",
-        "unadmitted",
-        "unstamped",
-    )
-
     def __init__(self, name: str) -> None:
         self.name = name
         """The queue's; OUTSIDE for pods outside every queue."""
         self.facts: QueueFacts | None = None
         """The Queue; None while there is none of this name."""
-        self._quota: Amounts = NO_AMOUNTS
-        self._rows: dict[str, Row] = {}
+        self.quota: Amounts = NO_AMOUNTS
+        """Cards, the last good one (Q4)."""
+        self.rows: Mapping[str, Row] = {}
+        """The counters of each dimension that has any."""
         self.cards: tuple[str, ...] = ()
         """The cards of the quota, sorted."""
         self.quota_mark = object()
@@ -177,19 +155,9 @@ class AccountReader:
         self.pending = PendingQueue(name)
         """The pods that wait."""
 
-    @property
-    def quota(self) -> Amounts:
-        """Cards, the last good one (Q4)."""
-        return self._quota
-
-    @property
-    def rows(self) -> Mapping[str, Row]:
-        """The counters of each dimension that has any."""
-        return self._rows
-
     def row(self, dimension: str) -> Row:
         """The counters of a dimension, to read; all zero where nothing was ever charged."""
-        return self._rows.get(dimension, _NOTHING)
+        return self.rows.get(dimension, _NOTHING)
 
     def limit(self, dimension: str) -> int | None:
         """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
@@ -202,7 +170,7 @@ class AccountReader:
     def lent(self, card: str) -> int:
         """How many of a card rolling updates may borrow beyond the quota (R6)."""
         surge = self.facts.surge if self.facts else None
-        return surge.of(card) if surge and card in self._quota else 0
+        return surge.of(card) if surge and card in self.quota else 0
 
     def over(self) -> Iterator[OverQuota]:
         """Dimensions that stand above their limit (Q7), and above what may be borrowed (R6).
@@ -223,7 +191,7 @@ class AccountReader:
 
     def _overcharged(self) -> list[tuple[str, int]]:
         # Most rows may be of names that users made up, without a charge.
-        return sorted((name, n) for name, row in self._rows.items() if (n := row.overcharged))
+        return sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
 
     def overcommitted(self, dimensions: Iterable[str]) -> bool:
         """Whether more is charged of one of these than is allowed, what is reserved included."""
@@ -233,7 +201,7 @@ class AccountReader:
     @property
     def unused(self) -> bool:
         """Whether neither a queue nor a charge of this name is left."""
-        return not (self.facts or self._rows or self.unstamped or self.pending.groups)
+        return not (self.facts or self.rows or self.unstamped or self.pending.groups)
 
     def _above_limit(self, charged: Iterable[tuple[str, int]]) -> list[OverQuota]:
         """Of dimensions and what is charged of them, those that are above their limit."""
@@ -251,11 +219,13 @@ class Account(AccountReader):
     It exists while the queue does or while anything is charged to its name.
     """
 
-    __slots__ = ()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.rows = self._rows = dict[str, Row]()
 
     def set_quota(self, quota: Amounts) -> None:
         """Another quota is in force: cards, the last good one (Q4)."""
-        self._quota, self.cards = quota, tuple(sorted(quota))
+        self.quota, self.cards = quota, tuple(sorted(quota))
         self.quota_mark = object()
 
     def add(self, dimension: str, charge_state: ChargeState, amount: int) -> None:

@@ -32,9 +32,9 @@ from ..limits import (
     Limit,
     size_of,
 )
-from ..messages import queue_write_messages, report_messages
+from ..messages import queue_write_messages, request_messages
 from ..objects.meta import ResourceList
-from ..objects.queue import Queue, QueueAnnotations, QueueStatus, QueueStatusCard
+from ..objects.queue import Queue, QueueAnnotations, QueueStatus
 from .wildcards import fits, is_pattern
 
 LONGEST_TEXT: Final = 98_304
@@ -58,14 +58,13 @@ def own_status(queue: Queue) -> QueueStatus:
         found = _DECODER.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return queue.status
-    found.cards = tuple(filter(_can_be_ours, found.cards or ()))
+    found.cards = tuple(
+        row
+        for row in found.cards or ()  # within the bounds that the definition of Queues would keep
+        if len(row.name) <= LONGEST_NAME and len(row.resource or "") <= RESOURCE_TEXT.most
+        if 0 <= row.quota <= LARGEST
+    )
     return found
-
-
-def _can_be_ours(row: QueueStatusCard) -> bool:
-    """Whether it is within the bounds that the definition of Queues would keep."""
-    named = len(row.name) <= LONGEST_NAME and len(row.resource or "") <= RESOURCE_TEXT.most
-    return named and 0 <= row.quota <= LARGEST
 
 
 NO_ANNOTATIONS = QueueAnnotations()
@@ -172,12 +171,10 @@ def queue_facts(queue: Queue) -> QueueFacts:
     problem, quota = "", None
     ours = _we_wrote_state(queue)
     try:
-        quota = read_quota(notes.quota) if notes.quota is not None else {}
+        quota = written_quota(queue)
     except QuotaTextError as error:
         problem = str(error)
-    spec = queue.spec
-    own, policy = own_status(queue), (notes.policy or "").strip()
-    recorded = {row.name: (row.resource or "", row.quota) for row in own.cards or ()}
+    spec, own, policy = queue.spec, own_status(queue), (notes.policy or "").strip()
     return QueueFacts(
         name=queue.metadata.name,
         uid=queue.metadata.uid,
@@ -190,7 +187,8 @@ def queue_facts(queue: Queue) -> QueueFacts:
         spec_problem=_problem_of(queue),
         guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
         deserved=_amounts(spec.deserved),
-        weight=_weight(spec.weight),
+        # As Volcano has it, 1 where there is none. One that would be refused counts as 1, too.
+        weight=spec.weight if spec.weight and 1 <= spec.weight <= LARGEST_WEIGHT else 1,
         card_guarantee=_card_guarantee(queue),
         policy=v.Policy(policy) if policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
@@ -198,7 +196,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
         state_is_ours=state_is_ours(queue),
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
-        recorded=recorded,
+        recorded={row.name: (row.resource or "", row.quota) for row in own.cards or ()},
         published_allocated={
             row.name: min(max(0, row.allocated), LARGEST)
             for row in own.cards or ()
@@ -213,13 +211,10 @@ def state_is_ours(queue: Queue) -> bool:
     return queue.status.state in (None, "", v.QueueState.OPEN) or _we_wrote_state(queue)
 
 
-def written_quota(queue: Queue) -> Amounts | None:
-    """The quota as it is written; None if it cannot be read."""
-    notes = queue.metadata.annotations or NO_ANNOTATIONS
-    try:
-        return read_quota(notes.quota) if notes.quota is not None else {}
-    except QuotaTextError:
-        return None
+def written_quota(queue: Queue) -> Amounts:
+    """The quota as it is written. Raises QuotaTextError."""
+    notes = queue.metadata.annotations
+    return read_quota(notes.quota) if notes is not None and notes.quota is not None else {}
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:
@@ -239,7 +234,7 @@ def read_namespaces(text: str) -> tuple[str, ...]:
 
 def _within(limit: Limit, found: int) -> None:
     if found > limit.most:
-        raise QueueError(report_messages.queue_beyond_limit(limit, found))
+        raise QueueError(request_messages.beyond_limit(limit, found, of="it"))
 
 
 def check_surge(text: str | None) -> None:
@@ -286,11 +281,6 @@ def guaranteed(queue: Queue) -> Iterator[tuple[str, Quantity]]:
     """
     amounts = queue.spec.guarantee.resource if queue.spec.guarantee else None
     return ((name, value) for name, value in (amounts or {}).items() if is_card(name))
-
-
-def _weight(weight: int | None) -> int:
-    """As Volcano has it, 1 where there is none. One that would be refused counts as 1, too."""
-    return weight if weight is not None and 1 <= weight <= LARGEST_WEIGHT else 1
 
 
 def _amounts(amounts: ResourceList | None) -> Amounts:

@@ -115,13 +115,9 @@ def workload_meant(ledger: LedgerReader, asked: AskedWorkload) -> Steps[str]:
 
     def look(record: PodRecord) -> None:
         facts = record.facts
-        found.update(
-            [
-                (POD, facts.name),
-                (facts.workload_kind, facts.workload),
-                (facts.controller, facts.controller_name),
-            ]
-        )
+        found.add((POD, facts.name))
+        found.add((facts.workload_kind, facts.workload))
+        found.add((facts.controller, facts.controller_name))
 
     for queue in ledger.made_pods.queues_in(asked.namespace):
         yield from ledger.made_pods.each_in(queue, asked.namespace, look)

@@ -4,7 +4,6 @@ which other cards and queues have room for it (F5, F6).
 For whoever may ask in its namespace: workloads of other namespaces are numbers.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +11,7 @@ from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE, AccountReader
-from ..amounts import Charge, is_card
+from ..amounts import Charge
 from ..decisions.create_judgement import judge_create
 from ..decisions.group_judgement import judge_enqueue, judge_group
 from ..decisions.judgement import why_not_read
@@ -222,12 +221,7 @@ def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _Judged | None:
 
 def _of_pod(ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str) -> _Judged:
     """Of one that does not wait at our gate, with the cards that it holds."""
-    cards = Counter[str]()
-    for card, amount in record.charge:
-        if is_card(card):
-            cards[card] += amount
-    asks = choice_amounts(((card,), amount) for card, amount in cards.items())
-    return _Judged(state, text, queue=record.queue, asks=asks)
+    return _Judged(state, text, queue=record.queue, asks=card_amounts(record.charge))
 
 
 def _waiting(ledger: LedgerReader, record: PodRecord) -> _Judged:
@@ -278,6 +272,7 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
         return None
     queue, cards = facts.queue, group.request.cards
     reserved = group.rest_in(queue)
+    ended = group.succeeded or group.failed or facts.succeeded or facts.failed
     why, room = WaitReason("", answer_messages.group_without_pods()), None
     asks: tuple[CardAmount, ...] = ()
     if group.asks is not None:
@@ -289,7 +284,7 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
             others = () if ledger.settings.exempt_cpu_memory else tuple(group.request.cpu_memory)
             resource = ledger.catalog.resource(names[0]) or ""
             room = _AskedRoom(names, resource, 1, number, others)
-    elif _is_over(group, reserved):
+    elif facts.phase == GroupPhase.COMPLETED or (ended and not reserved):
         return _Judged(WorkloadState.ENDS, answer_messages.group_is_over(), queue=queue)
     elif reserved:
         why = WaitReason("", answer_messages.group_reserved(reserved))
@@ -298,15 +293,6 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
         verdict = judge_group(ledger, facts)
         why = why if verdict.fits else reason_of(verdict)
     return _Judged(WorkloadState.WAITS, why.text, why.reason, queue, asks, room)
-
-
-def _is_over(group: PodGroupState, reserved: Charge) -> bool:
-    """Whether a group without unfinished pods is completed, or had pods that have all ended."""
-    facts = group.facts
-    if facts is not None and facts.phase == GroupPhase.COMPLETED:
-        return True
-    ended = group.succeeded or group.failed or (facts and (facts.succeeded or facts.failed))
-    return bool(ended) and not reserved
 
 
 # --- where else there is room ---------------------------------------------------------------------

@@ -5,11 +5,12 @@ Without a name it is about what is used outside every queue, and what nodes have
 
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE, AccountReader
-from ..amounts import MutableAmounts, is_card
+from ..amounts import is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..pods.pod_record import PodRecord
@@ -27,7 +28,7 @@ from .answer_forms import (
     told_moment,
     told_name,
 )
-from .waiting import waiters_in
+from .waiting import POD_GROUP, waiters_in
 
 MOST_CARDS: Final = 100
 """Cards that are told."""
@@ -65,7 +66,7 @@ def queue_answer(
     for row in shown:
         cards.append(_card(ledger, row, opened=opened))
         yield
-    holders = yield from holders_in(ledger, queue, limit)
+    holders, more_holders, held_pods = yield from holders_in(ledger, queue, limit)
     waiters: tuple[Waiter, ...] = ()
     resources: tuple[ResourceRow, ...] = ()
     waiting = more_waiters = 0
@@ -80,9 +81,9 @@ def queue_answer(
         cards=tuple(sorted(cards, key=lambda card: card.name)),
         more_cards=len(rows) - len(shown),
         resources=tuple(map(_resource, resources)),
-        held_pods=holders.pods,
-        holders=holders.first,
-        more_holders=holders.others,
+        held_pods=held_pods,
+        holders=holders,
+        more_holders=more_holders,
         waiting_pods=waiting,
         waiters=waiters,
         more_waiters=more_waiters,
@@ -123,16 +124,6 @@ def _resource(row: ResourceRow) -> ResourceRoom:
 # --- who holds its cards: pods that are released or bound, and reservations -------------------
 
 
-class Holders(NamedTuple):
-    """The first in the order of how much they hold, then by name."""
-
-    first: tuple[Holder, ...]
-    others: int
-    """How many more there are."""
-    pods: int
-    """Of all of them."""
-
-
 class NamespaceHolders(NamedTuple):
     """Who holds some cards of a queue: by name in one namespace, elsewhere as numbers."""
 
@@ -143,29 +134,24 @@ class NamespaceHolders(NamedTuple):
     """What is held in other namespaces, reservations of all namespaces included."""
 
 
+@dataclass(slots=True)
 class _HeldByWorkload:
     """What one workload holds, while it is added up."""
 
-    __slots__ = ("cards", "pods", "since", "total")
-
-    def __init__(self) -> None:
-        self.cards: MutableAmounts = {}
-        self.pods = 0
-        self.since = ""
-        self.total = 0
-
-    def add(self, card: str, amount: int) -> None:
-        """So many cards more."""
-        self.cards[card] = self.cards.get(card, 0) + amount
-        self.total += amount
+    cards: Counter[str] = field(default_factory=Counter)
+    pods: int = 0
+    since: str = ""
 
 
 _Found = dict[tuple[str, str, str], _HeldByWorkload]
 """By namespace, kind and name."""
 
 
-def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
-    """All of a queue. Outside every queue whoever holds no card that is known is left out.
+def holders_in(
+    ledger: LedgerReader, queue: str, most: int
+) -> Steps[tuple[tuple[Holder, ...], int, int]]:
+    """Those of a queue who hold most, how many more there are, and the pods of all of them. Outside
+    every queue whoever holds no card that is known is left out.
 
     Costs by the queue's pods, and by the groups for which something is reserved there.
     """
@@ -178,7 +164,7 @@ def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
     yield from ledger.made_pods.each_of(queue, look)
     yield from _add_reserved(found, ledger, queue)
     first = yield from _first(found, most)
-    return Holders(first, len(found) - len(first), sum(held.pods for held in found.values()))
+    return first, len(found) - len(first), sum(held.pods for held in found.values())
 
 
 def holders_for(
@@ -211,7 +197,7 @@ def _add(found: _Found, record: PodRecord, cards: Collection[tuple[str, int]]) -
     since = facts.scheduled or facts.created
     held.since = min(held.since, since) if held.since else since
     for card, amount in cards:
-        held.add(card, amount)
+        held.cards[card] += amount
 
 
 def _add_reserved(found: _Found, ledger: LedgerReader, queue: str) -> Steps[None]:
@@ -223,8 +209,8 @@ def _add_reserved(found: _Found, ledger: LedgerReader, queue: str) -> Steps[None
             for card, amount in group.rest_in(queue) if group is not None else ():
                 if is_card(card):
                     namespace, _, name = key.partition("/")
-                    of = found.setdefault((namespace, "PodGroup", name), _HeldByWorkload())
-                    of.add(card, amount)
+                    of = found.setdefault((namespace, POD_GROUP, name), _HeldByWorkload())
+                    of.cards[card] += amount
         yield
 
 
@@ -234,7 +220,7 @@ def _first(found: _Found, most: int) -> Steps[tuple[Holder, ...]]:
     keys: list[tuple[int, tuple[str, str, str]]] = []
     for start in range(0, len(everybody), AT_A_TIME):
         some = everybody[start : start + AT_A_TIME]
-        keys = nsmallest(most, [*keys, *((-found[key].total, key) for key in some)])
+        keys = nsmallest(most, [*keys, *((-found[key].cards.total(), key) for key in some)])
         yield
     return tuple(
         Holder(

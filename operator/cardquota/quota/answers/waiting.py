@@ -18,8 +18,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..messages import answer_messages
-from ..pending.candidate import first_members
-from ..pending.release_key import ORDINARY, ReleaseKey, precedence_of
+from ..pending.candidate import ORDINARY, ReleaseKey, first_members, precedence_of
 from ..pods.pod_facts import POD, PodFacts
 from ..pods.pod_record import PodRecord
 from ..release.release_judge import judge_member

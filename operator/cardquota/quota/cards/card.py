@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..amounts import NO_AMOUNTS, Amounts, is_card
+from ..amounts import NO_AMOUNTS, Amounts, add_to, is_card
 from ..words import show
 
 _MOST_DIGITS: Final = 18
@@ -251,7 +251,7 @@ class Catalog:
         """
         known = self._cards.get(card.name)
         if known is None:
-            self._count(card)
+            self.show(card)
             return True, None
         if known.resource == card.resource:
             return False, None
@@ -271,7 +271,7 @@ class Catalog:
         memory = known.memory.also(card.memory.values)
         if memory is known.memory:
             return False
-        self._count(replace(known, memory=memory))
+        self.show(replace(known, memory=memory))
         return True
 
     def record(self, name: str, resource: str) -> bool:
@@ -296,10 +296,6 @@ class Catalog:
         self._changed()
         return True
 
-    def show(self, card: Card) -> None:
-        """Replace the labels by which nodes show a known card; the resource name is the same."""
-        self._count(card)
-
     def forget(self, name: str) -> str | None:
         """A card is in no quota any more. Returns the resource name that was recorded for it, if no
         node ever showed the card. A later quota for the card begins anew.
@@ -318,9 +314,7 @@ class Catalog:
         """
         before = self.held_as(name)
         held = self._held.setdefault(name, {})
-        held[resource] = held.get(resource, 0) + sign
-        if not held[resource]:
-            del held[resource]
+        add_to(held, resource, sign)
         if not held:
             del self._held[name]
         if self.held_as(name) == before:
@@ -340,14 +334,15 @@ class Catalog:
             return False
         before = self._cards[name]
         others[before.resource] = before
-        self._count(card)
+        self.show(card)
         return True
 
     def _changed(self) -> None:
         self.version += 1
         self._stale = True
 
-    def _count(self, card: Card) -> None:
+    def show(self, card: Card) -> None:
+        """Nodes show a card by these labels now, and count it by this resource name."""
         self._named.add(card.name)
         self._cards[card.name] = card
         self._changed()

@@ -1,7 +1,6 @@
 """Which cards a node has, from its labels and allocatable resources (D1-D5, D9)."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,7 +29,6 @@ _MOST_DIGITS = 18
 _MIG_INVALID: Final = "-MIG-INVALID"
 """NVIDIA's labeller ends a product with this where the cards of a node are not all divided alike.
 """
-_NOBODY: Final[AbstractSet[Vendor | None]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,53 +108,27 @@ def _products(
     problems: list[str] = []
     found: dict[str, _Product] = {}
     """By the resource name of whole cards."""
-    for vendor in dict.fromkeys(map(vendors.owner, sorted(allocatable))):
+    owners = dict.fromkeys(map(vendors.owner, sorted(allocatable)))
+    for vendor in owners:
         if vendor is not None:
             product = _product_of(vendor, labels, allocatable, problems)
             if product is not None:
                 found[product.resource] = product
-    offered = _Offered(allocatable, vendors)
+    sliced = {
+        prefix
+        for prefix, _, kind in (name.partition("/") for name in allocatable)
+        if kind.startswith(MIG) and vendors.owner(f"{prefix}/{kind}") is None
+    }
     for label in sorted(labels):
         plain = plain_vendor(label)
         if plain is None or plain.usual in found:
             continue
         vendor, way = vendors.owner(plain.usual) or plain, plain_way(plain.usual)
-        if way.memory in labels or offered.counts_for(vendor):
+        offered = vendor in owners or vendor.prefix in sliced
+        offered = offered or vendor.usual in allocatable or vendor.shared in allocatable
+        if offered or way.memory in labels:
             found[plain.usual] = _Product(vendor, way, plain.usual)
     return list(found.values()), problems or _nameless(found, allocatable, vendors)
-
-
-class _Offered:
-    """Whether anything that a node offers counts cards of a vendor. Called for many of its labels.
-
-    Costs a few lookups for each vendor. The offered resources are read once, and once more for each
-    row whose names may have any ends.
-    """
-
-    def __init__(self, allocatable: Mapping[str, Quantity], vendors: VendorTable) -> None:
-        self._names = allocatable.keys()
-        self._vendors = vendors
-        self._slices: dict[str, set[Vendor | None]] = {}
-        """By prefix: the vendors whose slices are offered."""
-        self._by_beginning: dict[Vendor, bool] = {}
-        for resource in allocatable:
-            prefix, _, kind = resource.partition("/")
-            if kind.startswith(MIG):
-                self._slices.setdefault(prefix, set()).add(vendors.owner(resource))
-
-    def counts_for(self, vendor: Vendor) -> bool:
-        """Whether `VendorTable.counts_for` is true of any offered name."""
-        if not self._slices.get(vendor.prefix, _NOBODY).isdisjoint((None, vendor)):
-            return True
-        for one in (vendor.usual, vendor.shared, *vendor.others):
-            if one in self._names and self._vendors.counts_for(vendor, one):
-                return True
-        if not vendor.kinds:
-            return False
-        if vendor not in self._by_beginning:
-            found = any(self._vendors.counts_for(vendor, one) for one in self._names)
-            self._by_beginning[vendor] = found
-        return self._by_beginning[vendor]
 
 
 def _product_of(

@@ -16,7 +16,7 @@ Costs by the number of kinds and their cards (P8), not by the number of members.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts
@@ -125,18 +125,13 @@ def never_fits(quota: Amounts, kinds: Sequence[MemberKind]) -> bool:
     for kind in kinds:
         if all(quota.get(card, 0) < kind.amount for card in kind.cards):
             return True
-    for cards in _choices(kinds):
+    choices = {frozenset(kind.cards) for kind in kinds}
+    # The cards of each kind, and of all of them together.
+    for cards in (*choices, frozenset[str]().union(*choices)):
         asked = sum(kind.amount * kind.number for kind in kinds if cards.issuperset(kind.cards))
         if asked > sum(quota.get(card, 0) for card in cards):
             return True
     return False
-
-
-def _choices(kinds: Sequence[MemberKind]) -> Iterator[frozenset[str]]:
-    """The cards of each kind, and of all of them together."""
-    choices = {frozenset(kind.cards) for kind in kinds}
-    yield from choices
-    yield frozenset[str]().union(*choices)
 
 
 def _is_even(kinds: Sequence[MemberKind]) -> bool:

@@ -21,8 +21,7 @@ from typing import Final
 from ..accounts.account import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, add_amounts
 from ..ledger.ledger_reader import LedgerReader
-from ..pending.candidate import PodClass, first_members
-from ..pending.release_key import Gang, Precedence, ReleaseKey, precedence_of
+from ..pending.candidate import Gang, PodClass, Precedence, ReleaseKey, first_members, precedence_of
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
@@ -116,7 +115,7 @@ def _that_could_go(
 ) -> Iterator[tuple[PodRecord, int]]:
     """One pod of each kind that could go now, and how many equal pods go."""
     gangs, members, kinds = set[str](), MOST_MEMBERS, MOST_KINDS
-    held_up = _held_up_in(ledger, account)
+    held_up = _HeldUp(ledger, account)
     for key, number in islice(account.pending.deny_classes.items(), MOST_CLASSES):
         pod_class = account.pending.classes[key]
         if pod_class.gang is None or pod_class.gang.started:
@@ -179,18 +178,31 @@ def _could_start(
 
 
 class _HeldUp:
-    """Pods behind one without room in a `fifo` queue: by card, the place after which none that asks
-    for it goes.
+    """The pods that are certainly held up: in a `fifo` queue they are behind a pod that has no room
+    now. Pods behind a gang are not known here.
     """
 
-    def __init__(self, account: AccountReader) -> None:
+    def __init__(self, ledger: LedgerReader, account: AccountReader) -> None:
         self._account = account
         self._since: dict[str, ReleaseKey] = {}
+        """By card: the place after which none that asks for it goes."""
         self._precedences: dict[str, Precedence] = {}
         """By key of the gang; empty for pods that are in none."""
+        classes = account.pending.classes
+        if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:
+            return
+        for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=self._place):
+            first = ledger.pods[pod_class.sort_keys[0].uid]
+            alone = pod_class.gang is None or pod_class.gang.started
+            if not alone or not self.going(first, pod_class):
+                continue
+            if judge_presence(ledger, first) is not None:
+                continue
+            if judge(ledger, first.facts, first.queue).outcome is Outcome.WAITS:
+                for card in first.request.cards if first.request else ():
+                    self._since.setdefault(card, self._place(pod_class))
 
-    def place(self, pod_class: PodClass) -> ReleaseKey:
-        """That of its first pod."""
+    def _place(self, pod_class: PodClass) -> ReleaseKey:
         return self._precedence(pod_class).key_of(pod_class.sort_keys[0])
 
     def _precedence(self, pod_class: PodClass) -> Precedence:
@@ -202,11 +214,6 @@ class _HeldUp:
             self._precedences[key] = found
         return found
 
-    def block(self, record: PodRecord, pod_class: PodClass) -> None:
-        """Pods after the first of a class that ask for one of its cards have to wait."""
-        for card in record.request.cards if record.request else ():
-            self._since.setdefault(card, self.place(pod_class))
-
     def going(self, record: PodRecord, pod_class: PodClass) -> int:
         """How many pods of a class do not have to wait for a pod before them."""
         cards = record.request.cards if record.request else ()
@@ -214,23 +221,3 @@ class _HeldUp:
         if not since:
             return len(pod_class.sort_keys)
         return bisect_left(pod_class.sort_keys, min(since), key=self._precedence(pod_class).key_of)
-
-
-def _held_up_in(ledger: LedgerReader, account: AccountReader) -> _HeldUp:
-    """The pods that are certainly held up: they are behind a pod that has no room now.
-
-    Pods behind a gang are not known here.
-    """
-    found, classes = _HeldUp(account), account.pending.classes
-    if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:
-        return found
-    for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=found.place):
-        first = ledger.pods[pod_class.sort_keys[0].uid]
-        alone = pod_class.gang is None or pod_class.gang.started
-        if not alone or not found.going(first, pod_class):
-            continue
-        if judge_presence(ledger, first) is not None:
-            continue
-        if judge(ledger, first.facts, first.queue).outcome is Outcome.WAITS:
-            found.block(first, pod_class)
-    return found

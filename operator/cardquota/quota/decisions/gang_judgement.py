@@ -292,13 +292,20 @@ def fault_of_workload(
     if makes < needed:
         return None
     most, shorts = minimum, list[Shortfall]()
-    room = _room_for_cards(account, request)
-    if room is not None and room < needed:
+    # Exact, since each pod is on one of its cards.
+    quotas = (account.quota.get(card, 0) for card in request.cards)
+    room = sum(quota // request.amount for quota in quotas) if request.amount else needed
+    if room < needed:
         most = others + room
         shorts += [_short(account, group, card, request.amount * needed) for card in request.cards]
     limited = [one for one in request.cpu_memory if account.limit(one[0]) is not None]
     # Members that ask for the same cards may ask for less of these.
-    others = group.members_existing - _alike(group, request) if limited else minimum
+    others = minimum
+    if limited:
+        # Of very many members some are looked at; the others count as if they asked for less.
+        some = islice(group.members.values(), _MOST_MEMBERS)
+        alike = sum(record.gated and record.request == request for record in some)
+        others = group.members_existing - alike
     needed = minimum - others
     for dimension, amount in limited if makes >= needed else ():
         fit = (account.limit(dimension) or 0) // amount
@@ -330,23 +337,6 @@ def fault_of_members(
     with_cards = [MemberKind(one.cards, one.amount, n) for one, n in asked if one.amount]
     room += sum(given.total() for given in most_assigned(account.quota, with_cards))
     return GangFault(minimum, room) if room < minimum else None
-
-
-def _alike(group: PodGroupState, request: PodRequest) -> int:
-    """How many members wait that ask for exactly this. Of very many some are looked at; the others
-    count as if they asked for less.
-    """
-    some = islice(group.members.values(), _MOST_MEMBERS)
-    return sum(record.gated and record.request == request for record in some)
-
-
-def _room_for_cards(account: AccountReader, request: PodRequest) -> int | None:
-    """How many such pods the empty queue has cards for; None: they ask for none. Exact, since each
-    pod is on one of its cards.
-    """
-    if not request.amount:
-        return None
-    return sum(account.quota.get(card, 0) // request.amount for card in request.cards)
 
 
 def _short(account: AccountReader, group: PodGroupState, dimension: str, asked: int) -> Shortfall:

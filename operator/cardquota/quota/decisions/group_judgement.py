@@ -44,7 +44,7 @@ def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True)
     there = account.facts if account is not None else None
     if enters and queue and there is None:
         meant = queue_meant(ledger, queue, facts.namespace)
-        text = queue_messages.group_queue_not_found(queue, _asked(request), meant=meant)
+        text = queue_messages.queue_not_found(queue, _asked(request), meant=meant, group="")
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     wrong = _unknown(ledger, request) or _mixed(ledger, request)
     if wrong:
@@ -84,7 +84,8 @@ def judge_enqueue(
     rows, kinds = facts.request.cards, _kinds(facts.request.cards)
     account = ledger.account(facts.queue) or Account(facts.queue)
     others = _cpu_memory(ledger, facts.request)
-    left = {card: _left(account, card) for card in _cards(facts.request)}
+    cards = set(_cards(facts.request))
+    left = {card: account.quota.get(card, 0) - _held(account, card) for card in cards}
 
     def is_free(place: int, card: str, going: Counter[int]) -> bool:
         return ledger.nodes.free.total(card) >= kinds[place].number + going.total()
@@ -94,8 +95,8 @@ def judge_enqueue(
     other_shorts = [short for one in others if (short := _short_of_other(account, *one))]
     if given is not None and not other_shorts:
         amounts: MutableAmounts = dict(others)
-        for cards in given:
-            add_amounts(amounts, cards.items())
+        for of_kind in given:
+            add_amounts(amounts, of_kind.items())
         return EnqueueVerdict(Verdict(Outcome.FITS, facts.queue), canonical(amounts))
     card_shorts = _short_of_cards(account, rows, left) if given is None else []
     verdict = over_quota(ledger, account, [*card_shorts, *other_shorts], never=False)
@@ -211,7 +212,10 @@ def _warnings(ledger: LedgerReader, facts: GroupFacts) -> tuple[str, ...]:
 
 def _over(ledger: LedgerReader, account: AccountReader, request: GroupRequest) -> Verdict | None:
     """Why its minimum would not fit the empty queue either, with what is charged now; or None."""
-    rows = _outside(account.quota, request.cards) or _too_many(account.quota, request.cards)
+    quota, asked = account.quota, request.cards
+    # The first row of which no card is in the quota (Q1), else those for which it is too small.
+    outside = ((row,) for row in asked if not any(card in quota for card in row.cards))
+    rows: Sequence[AskedCards] = next(outside, ()) or _too_many(quota, asked)
     card_shorts = [
         beside_charged(account, card, sum(row.number for row in request.cards if card in row.cards))
         for card in dict.fromkeys(chain.from_iterable(row.cards for row in rows))
@@ -226,11 +230,6 @@ def _over(ledger: LedgerReader, account: AccountReader, request: GroupRequest) -
         return None
     several = len(card_shorts) > 1
     return over_quota(ledger, account, [*card_shorts, *other_shorts], never=True, several=several)
-
-
-def _outside(quota: Amounts, rows: Sequence[AskedCards]) -> Sequence[AskedCards]:
-    """The first row of which no card is in the quota (Q1), if there is one."""
-    return next(((row,) for row in rows if not any(card in quota for card in row.cards)), ())
 
 
 def _too_many(quota: Amounts, rows: Sequence[AskedCards]) -> Sequence[AskedCards]:
@@ -249,10 +248,6 @@ def _held(account: AccountReader, dimension: str) -> int:
     """Allocated and inqueue, without what is elastic."""
     row = account.row(dimension)
     return row.charged - row.elastic
-
-
-def _left(account: AccountReader, card: str) -> int:
-    return account.quota.get(card, 0) - _held(account, card)
 
 
 def _short_of_other(account: AccountReader, dimension: str, amount: int) -> Shortfall | None:

@@ -24,11 +24,6 @@ from .verdict_texts import queue_meant, with_group_meant
 
 _MOST_KINDS: Final = 64
 """Kinds of waiting members that are looked at when a member goes by itself."""
-# Access to an enum's member is a call, and these are needed for every review.
-_BOUND: Final = State.BOUND
-_OPEN: Final = QueueState.OPEN
-_FITS: Final = Outcome.FITS
-_NEVER: Final = Outcome.NEVER
 
 
 def judge_new(
@@ -45,7 +40,9 @@ def judge_new(
     it may use what its queue lends (R6).
     """
     queue = ledger.queue_of(facts)
-    unseen = bool(facts.group) and _group_unseen(ledger, facts)
+    group = ledger.groups.get(facts.group) if facts.group else None
+    # A group that has not been seen: a stale view never refuses.
+    unseen = bool(facts.group) and (group is None or group.facts is None)
     # An unseen group may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
@@ -53,7 +50,7 @@ def judge_new(
         return _invalid(ledger, facts, certain, Reason.DEVICE_CLAIMED, text)
     if queue == OUTSIDE and not unseen:
         return _without_queue(ledger, facts, require_queue=require_queue)
-    if facts.node and facts.state is _BOUND:
+    if facts.node and facts.state is State.BOUND:
         text = request_messages.node_named(facts.node)
         return _invalid(ledger, facts, certain, Reason.NODE_NAMED, text)
     size = ledger.kept_pod_size(facts)
@@ -66,7 +63,7 @@ def judge_new(
     verdict = judge(ledger, facts, queue, extra=extra)
     if verdict.outcome is Outcome.WAITS and may_borrow:
         verdict = with_borrowing(ledger, facts, verdict, extra)
-    if unseen and verdict.outcome is not _NEVER:
+    if unseen and verdict.outcome is not Outcome.NEVER:
         if (unread := _group_not_read(ledger, facts, queue)) is not None:
             return unread
         return with_group_meant(ledger, facts, _group_not_seen(facts, queue))
@@ -120,13 +117,14 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
     if record.queue == OUTSIDE and not record.facts.oversized:
         text = gate_messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
-    if _goes_with_others(ledger, record.facts):
-        return Verdict(Outcome.UNSEEN, record.queue)
+    facts, request = record.facts, record.request
+    group = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
+    if group is not None and not group.started:
+        return Verdict(Outcome.UNSEEN, record.queue)  # it starts together with others (E2)
     if ledger.with_volcano:
         verdict = _judge_elastic(ledger, record)
         if verdict is not None:
             return verdict
-    facts, request = record.facts, record.request
     if request is None or len(request.cards) < 2:
         return judge(ledger, facts, record.queue)
     for card in _reserved_for(ledger, record, request):
@@ -203,18 +201,6 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     else:
         text = gang_messages.gang_incomplete(group.key, group.members_existing, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
-
-
-def _goes_with_others(ledger: LedgerReader, facts: PodFacts) -> bool:
-    """Whether a pod starts only together with others (E2)."""
-    group = ledger.groups.get(facts.group) if facts.group and not facts.oversized else None
-    return group is not None and not group.started
-
-
-def _group_unseen(ledger: LedgerReader, facts: PodFacts) -> bool:
-    """Whether the pod's group has not been seen: a stale view never refuses."""
-    group = ledger.groups.get(facts.group)
-    return group is None or group.facts is None
 
 
 def _group_not_read(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict | None:
@@ -300,7 +286,7 @@ def judge(
         warnings = _warnings(ledger, facts, request)
         if memory_of(facts.devices) and not ledger.counts(GPU_MEMORY):
             warnings = (*warnings, request_messages.memory_not_limited(queue))
-        return Verdict(_FITS, queue, cards=cards, warnings=warnings)
+        return Verdict(Outcome.FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
     )
@@ -323,22 +309,15 @@ def _barred(
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     if account is None or account.facts is None:
         meant, asked = queue_meant(ledger, queue, facts.namespace), _asked(ledger, facts)
-        if _named_by_group(ledger, facts, queue):
-            text = queue_messages.group_queue_not_found(
-                queue, asked, meant=meant, group=facts.group
-            )
-        else:
-            text = queue_messages.queue_not_found(queue, asked, meant=meant)
+        group = ledger.groups.get(facts.group) if facts.group else None
+        # Where the pod has it from its group, its own annotation could not name another.
+        by_group = group is not None and group.facts is not None and group.facts.queue == queue
+        of = facts.group if by_group else None
+        text = queue_messages.queue_not_found(queue, asked, meant=meant, group=of)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
-    if account.facts.state is _OPEN and account.facts.admits(facts.namespace):
+    if account.facts.state is QueueState.OPEN and account.facts.admits(facts.namespace):
         return None
     return shut_to(account, facts.namespace, _asked(ledger, facts))
-
-
-def _named_by_group(ledger: LedgerReader, facts: PodFacts, queue: str) -> bool:
-    """Whether a pod has its queue from its group: its own annotation could not name another."""
-    group = ledger.groups.get(facts.group) if facts.group else None
-    return group is not None and group.facts is not None and group.facts.queue == queue
 
 
 def _warnings(ledger: LedgerReader, facts: PodFacts, request: PodRequest) -> tuple[str, ...]:

@@ -1,19 +1,124 @@
-"""What is odd in the quota of a queue that is written: told, never refused.
+"""What is said of a queue that is written: why it is refused (Q4, Q5, Q8), or what is odd (Q2).
 
-A card that no node has may be a typing error, or a pool scaled to zero; a quota above the cluster
-may be wanted (Q3), and so may one below what is in use (Q7). So each is a Warning, and only for
-rows that this write adds, changes or takes out: whoever meant it is not told again with each write.
+Of the quota a card that no node has may be a typing error, or a pool scaled to zero; a quota above
+the cluster may be wanted (Q3), and so may one below what is in use (Q7). So each is a Warning, and
+only for rows that this write adds, changes or takes out: whoever meant it is not told again with
+each write.
 """
 
 from collections.abc import Callable
 from itertools import chain, islice
 
-from ..amounts import NO_AMOUNTS, Amounts
+from .. import vocabulary as v
+from ..accounts.queue_facts import (
+    LARGEST_WEIGHT,
+    NO_ANNOTATIONS,
+    QueueError,
+    check_amounts,
+    check_surge,
+    guaranteed,
+    read_namespaces,
+    read_stored_surge,
+    written_quota,
+)
+from ..amounts import NO_AMOUNTS, Amounts, QuantityError, count, milli_bytes
 from ..cards.card import can_exist
+from ..cards.quota_text import MOST_ROWS, QuotaTextError
 from ..close_names import close_names
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import queue_write_messages
-from ..words import MOST_LISTED
+from ..objects.queue import Queue, QueueSpec
+from ..words import MOST_LISTED, show
+
+
+def ignored_cards(spec: QueueSpec, counts: Callable[[str], bool]) -> tuple[tuple[str, str], ...]:
+    """The resource names in `spec` that count cards, each with its field (`capability`, `deserved`
+    or `guarantee.resource`) before it, in the order in which they stand there; of each field the
+    first 1,000 names are looked at. `counts`: whether a resource name counts cards.
+    """
+    guarantee = spec.guarantee.resource if spec.guarantee else None
+    fields = (
+        ("capability", spec.capability),
+        ("deserved", spec.deserved),
+        ("guarantee.resource", guarantee),
+    )
+    return tuple(
+        (field, resource)
+        for field, amounts in fields
+        for resource in islice(amounts or (), MOST_ROWS)
+        if counts(resource)
+    )
+
+
+def check_queue(queue: Queue) -> None:
+    """Raise QueueError for what is refused at write: Q4, Q5, an unknown policy or state (Q8)."""
+    notes = queue.metadata.annotations or NO_ANNOTATIONS
+    try:
+        written_quota(queue)
+    except QuotaTextError as error:
+        raise QueueError(queue_write_messages.quota_refused(str(error))) from None
+    check_surge(notes.surge)
+    _one_of(v.POLICY, notes.policy, tuple(v.Policy))
+    _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
+    if notes.namespaces is not None:
+        read_namespaces(notes.namespaces)
+    if queue.spec.parent not in (None, "", v.ROOT_QUEUE):
+        raise QueueError(queue_write_messages.parent_refused(queue.spec.parent))
+    if queue.spec.weight is not None and not 1 <= queue.spec.weight <= LARGEST_WEIGHT:
+        raise QueueError(queue_write_messages.weight_refused(queue.spec.weight, LARGEST_WEIGHT))
+    spec = queue.spec
+    check_amounts("capability", spec.capability)
+    check_amounts("deserved", spec.deserved)
+    check_amounts("guarantee.resource", spec.guarantee.resource if spec.guarantee else None)
+    _check_card_guarantee(queue)
+
+
+def doubts_about(queue: Queue, meant: Callable[[str], str]) -> tuple[str, ...]:
+    """What is odd in a queue that is accepted: a Warning each, at most five. `meant`: the card that
+    was probably meant, or an empty text.
+    """
+    notes, names = queue.metadata.annotations or NO_ANNOTATIONS, written_quota(queue)
+    odd = [name for name in names if not can_exist(name)][:MOST_LISTED]
+    doubts = [queue_write_messages.row_impossible(name, meant=meant(name)) for name in odd]
+    lent = read_stored_surge(notes.surge).by_card
+    doubts += [queue_write_messages.surge_without_quota(card) for card in lent if card not in names]
+    return tuple(doubts[:MOST_LISTED])
+
+
+def not_deserved(queue: Queue) -> tuple[tuple[str, str], ...]:
+    """What of its guarantee a queue deserves less of, by resource and as it is written: Volcano's
+    webhook refuses such a queue (V2). Amounts that cannot be read are left out.
+    """
+    deserved = queue.spec.deserved or {}
+    guarantee = (queue.spec.guarantee.resource if queue.spec.guarantee else None) or {}
+    found = []
+    for name, value in islice(guarantee.items(), MOST_ROWS):
+        try:
+            if milli_bytes(deserved.get(name, 0)) < milli_bytes(value):
+                found.append((name, str(value)))
+        except QuantityError:
+            continue
+    return tuple(found)
+
+
+def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value.strip() not in allowed:
+        raise QueueError(queue_write_messages.not_one_of(key, value, allowed))
+
+
+def _check_card_guarantee(queue: Queue) -> None:
+    """Raise QueueError for a guarantee of a card in the quota that is no whole number of cards."""
+    quota = written_quota(queue)
+    for card, value in guaranteed(queue):
+        if card not in quota:
+            continue
+        where = f"spec.guarantee.resource.{show(card)}"
+        try:
+            amount = count(value)
+        except QuantityError as error:
+            raise QueueError(queue_write_messages.card_amount_refused(where, str(error))) from None
+        if amount < 0:
+            raise QueueError(queue_write_messages.amount_negative(where, str(value)))
 
 
 def doubts_about_rows(
@@ -33,8 +138,11 @@ def doubts_about_rows(
     changed = {card: amount for card, amount in quota.items() if before.get(card) != amount}
     lowered = {card: quota.get(card, 0) for card in before if quota.get(card, 0) < before[card]}
     unknown = [card for card in changed if not ledger.nodes.has(card) and can_exist(card)]
-    in_use = _below_use(ledger, queue, lowered)
-    above = _above_cluster(ledger, changed)
+    account = ledger.account(queue)
+    rows = [(card, n, account.row(card)) for card, n in lowered.items()] if account else []
+    in_use = [(card, n, row.allocated, row.inqueue) for card, n, row in rows if row.charged > n]
+    totals = ((card, n, ledger.nodes.total(card)) for card, n in changed.items())
+    above = [(card, n, total) for card, n, total in totals if 0 < total < n]
     told = chain(
         (queue_write_messages.row_below_use(*one) for one in in_use),
         (queue_write_messages.row_of_no_node(card, meant=meant(card)) for card in unknown),
@@ -64,18 +172,3 @@ def known_card_meant(ledger: LedgerReader, card: str) -> str:
     close = close_names(card, catalog.names, cards=True)
     known = (one for one in close if catalog.card(one) is not None or ledger.in_any_quota(one))
     return next(known, "")
-
-
-def _below_use(
-    ledger: LedgerReader, queue: str, lowered: Amounts
-) -> list[tuple[str, int, int, int]]:
-    account = ledger.account(queue)
-    if account is None:
-        return []
-    rows = ((card, amount, account.row(card)) for card, amount in lowered.items())
-    return [(card, n, row.allocated, row.inqueue) for card, n, row in rows if row.charged > n]
-
-
-def _above_cluster(ledger: LedgerReader, changed: Amounts) -> list[tuple[str, int, int]]:
-    rows = ((card, amount, ledger.nodes.total(card)) for card, amount in changed.items())
-    return [(card, amount, total) for card, amount, total in rows if 0 < total < amount]

@@ -16,7 +16,6 @@ from ..messages.queue_messages import closed_to_growth, gone_for_growth, no_grow
 from ..messages.request_messages import invalid_request, unreadable
 from ..messages.shortfall_messages import ADVICE_RESIZE
 from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..verdict import Growth, Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, QueueState, Reason
@@ -30,7 +29,10 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
     be counted are refused too (P4): no quota grants them, so what the pod holds would stay
     uncounted.
     """
-    queue = _charged_queue(ledger, after)
+    record, stamp = ledger.pods.get(after.uid), after.stamp
+    # Where it is charged, whatever it names by now; of one not seen yet, what it names.
+    charged = record or stamp
+    queue = charged.queue if charged is not None else ledger.queue_of(after)
     if queue == OUTSIDE:
         return Verdict(Outcome.UNMANAGED, queue)
     if after.problem and after.problem != before.problem:
@@ -47,16 +49,19 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
     kept_out = _shut_to(account, queue, after.namespace, grown)
     if kept_out is not None or account is None:
         return kept_out or Verdict(Outcome.NEVER, queue)
-    if ledger.settings.exempt_cpu_memory and (_stamped_cards(after) or card_devices(after, ledger)):
+    with_cards = any(amount for _, amount in stamp.cards) if stamp else False
+    if ledger.settings.exempt_cpu_memory and (with_cards or card_devices(after, ledger)):
         return Verdict(Outcome.FITS, queue)
-    shorts = []
+    group, shorts = ledger.groups.get(after.group) if after.group else None, []
     for dimension, _, asked in grown:
         limit = account.limit(dimension)
         if limit is None:
             continue
         would_be, leaving = asked, 0
         if after.state is not State.GATED:
-            would_be += _beside(ledger, account, after, dimension, asked)
+            own = dict(record.charge).get(dimension, 0) if record and record.held else 0
+            covered = group.covers(queue, dimension, asked - own) if group else 0
+            would_be += account.row(dimension).charged - own - covered
             leaving = 0 if before.terminating else account.row(dimension).leaving
         if would_be > limit:
             shorts.append(Shortfall(dimension, asked, would_be, limit, leaving))
@@ -64,14 +69,6 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
         return Verdict(Outcome.FITS, queue)
     never = any(short.never for short in shorts)
     return over_quota(ledger, account, shorts, never=never, advice=ADVICE_RESIZE)
-
-
-def _charged_queue(ledger: LedgerReader, facts: PodFacts) -> str:
-    """Where the pod is charged, whatever it names by now; of one not seen yet, what it names."""
-    record = ledger.pods.get(facts.uid)
-    if record is not None:
-        return record.queue
-    return facts.stamp.queue if facts.stamp is not None else ledger.queue_of(facts)
 
 
 def _shut_to(
@@ -88,24 +85,3 @@ def _shut_to(
         text = no_growth_admitted(queue, namespace, grown)
         return Verdict(never, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
-
-
-def _beside(
-    ledger: LedgerReader, account: AccountReader, facts: PodFacts, dimension: str, asked: int
-) -> int:
-    """What the queue is charged besides this pod."""
-    record = ledger.pods.get(facts.uid)
-    own = _charged(record, account, dimension)
-    group = ledger.groups.get(facts.group) if facts.group else None
-    covered = group.covers(account.name, dimension, asked - own) if group else 0
-    return account.row(dimension).charged - own - covered
-
-
-def _charged(record: PodRecord | None, account: AccountReader, dimension: str) -> int:
-    if record is None or not record.held or record.queue != account.name:
-        return 0
-    return dict(record.charge).get(dimension, 0)
-
-
-def _stamped_cards(facts: PodFacts) -> bool:
-    return facts.stamp is not None and any(amount for _, amount in facts.stamp.cards)

@@ -38,8 +38,7 @@ def with_holders(
         return verdict
     lacks = [short.dimension for short in verdict.shortfalls]
     found = _holders(ledger, facts.namespace, facts.group, verdict.queue, lacks)
-    text = _with_held(verdict.text, found, most, of_several=len(lacks) > 1)
-    return verdict._replace(text=text)
+    return verdict._replace(text=_with_held(verdict.text, found, most, of_several=len(lacks) > 1))
 
 
 def with_holders_of(
@@ -48,8 +47,7 @@ def with_holders_of(
     """The text of a group, by its key, with who holds what of these dimensions it lacks in a queue,
     within `most` bytes as for `with_holders`.
     """
-    namespace = group.partition("/")[0]
-    found = _holders(ledger, namespace, group, queue, lacks)
+    found = _holders(ledger, group.partition("/")[0], group, queue, lacks)
     return _with_held(text, found, most, of_several=len(lacks) > 1)
 
 

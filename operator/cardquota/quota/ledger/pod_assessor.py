@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..accounts.account import OUTSIDE
 from ..amounts import Amounts, Charge, MutableAmounts
 from ..cards.card import is_memory, model_of
-from ..pending.release_key import Gang
+from ..pending.candidate import Gang
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import PodRequest, card_devices

@@ -8,7 +8,3 @@ Of requests: `shortfall_messages`, `request_messages`, `queue_messages`. At the 
 `queue_write_messages`, `workload_messages`. For the administrator: `report_messages`,
 `fence_messages`. To questions: `answer_messages`. Parts of them: `phrases`.
 """
-
-from .report_messages import card_memory_unreadable
-from .request_messages import beyond_limit
-from .shortfall_messages import audited

@@ -6,7 +6,7 @@ from .. import vocabulary as v
 from ..amounts import Amount
 from ..stamp import allocated_text
 from ..words import show
-from .phrases import Asked, held_text, waits_in
+from .phrases import Asked, held_text
 
 
 def gate_refused(answer: str) -> str:
@@ -42,7 +42,8 @@ def gated_without_queue() -> str:
 
 def released(queue: str, cards: Asked) -> str:
     """The gate is open."""
-    return f"Queue <{show(queue)}> has room: gate opened, charged {_charged(cards)}"
+    charged = allocated_text(tuple(cards)) if cards else "cpu and memory"
+    return f"Queue <{show(queue)}> has room: gate opened, charged {charged}"
 
 
 def released_unasked(namespace: str, mode: str) -> str:
@@ -51,15 +52,11 @@ def released_unasked(namespace: str, mode: str) -> str:
     return f"gate opened without looking at the quota: no pod waits in {where}"
 
 
-def _charged(cards: Asked) -> str:
-    return allocated_text(tuple(cards)) if cards else "cpu and memory"
-
-
 def waits_in_order(queue: str, number: int, of: int) -> str:
     """The place of a group that waits, after why it waits. `number` 0: too many to count."""
     if not number:
-        return f"more than <{of}> {waits_in(queue)}"
-    return f"number <{number}> of <{of}> that {waits_in(queue)}"
+        return f"more than <{of}> wait in Queue <{show(queue)}>"
+    return f"number <{number}> of <{of}> that wait in Queue <{show(queue)}>"
 
 
 def behind(

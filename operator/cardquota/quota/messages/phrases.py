@@ -24,19 +24,11 @@ def who_asks(*, of_group: bool) -> str:
     return "the group" if of_group else "the pod"
 
 
-def did_you_mean(meant: str, *, most: int = 80) -> str:
+def did_you_mean(meant: str) -> str:
     """The end of a sentence about a wrong name: which one was probably meant. Empty if that is not
-    known, or has more than `most` characters: a name that is cut is no help.
+    known, or is longer than what is shown: a name that is cut is no help.
     """
-    return f"; did you mean <{show(meant)}>?" if 0 < len(meant) <= most else ""
-
-
-def no_effect(what: str, key: str, meant: str = "") -> str:
-    """An annotation or a label (`what`) looks like one of ours and is none. `meant`: the key that
-    was probably meant. Short.
-    """
-    probably = f"; did you mean {show(meant)}?" if meant else ""
-    return f"{show(what)} <{show(key)}> has no effect{probably}"
+    return f"; did you mean <{meant}>?" if meant and show(meant) == meant else ""
 
 
 def quota_cards(offered: Sequence[str], others: Sequence[str]) -> str:
@@ -60,8 +52,3 @@ def not_written(answer: str) -> str:
 def held_text(held: Sequence[Amount]) -> str:
     """All amounts with their units, or "nothing"."""
     return ", ".join(f"<{show(d)}> <{amount_text(d, n)}>" for d, n in held) or "nothing"
-
-
-def waits_in(queue: str) -> str:
-    """The end of a place in the order."""
-    return f"wait in Queue <{show(queue)}>"

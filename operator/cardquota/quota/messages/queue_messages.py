@@ -15,11 +15,17 @@ _LONGEST_MEANT: Final = 50
 """Characters of a name that fit into a Warning as well."""
 
 
-def queue_not_found(queue: str, asked: Asked = (), *, meant: str = "") -> str:
-    """The queue does not exist. `meant`: the queue that was probably meant."""
+def queue_not_found(
+    queue: str, asked: Asked = (), *, meant: str = "", group: str | None = None
+) -> str:
+    """The queue does not exist. `meant`: the queue that was probably meant. `group`: the name of
+    the pod group that names it; empty: the group itself asks; None: the pod names it.
+    """
+    where = f"the annotation {v.QUEUE_NAME}" if group is None else "spec.queue"
+    where += f" of pod group <{show(group)}>" if group else ""
     return (
-        f"Queue <{show(queue)}> does not exist{requested_text(asked)}; name one that does "
-        f"(`kubectl get queues`) in the annotation {v.QUEUE_NAME}, or ask for it to be created"
+        f"Queue <{show(queue)}> does not exist{requested_text(asked, of_group=group == '')}; "
+        f"name one that does (`kubectl get queues`) in {where}, or ask for it to be created"
         f"{did_you_mean(meant)}"
     )
 
@@ -158,20 +164,6 @@ def group_not_seen(group: str, meant: str = "") -> str:
 def namespace_not_seen(namespace: str) -> str:
     """The rules of a namespace that was just created are not known yet; clients retry."""
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
-
-
-def group_queue_not_found(
-    queue: str, asked: Asked = (), *, meant: str = "", group: str = ""
-) -> str:
-    """The queue that a pod group names does not exist. `meant`: the one that was probably meant.
-    `group`: its name, where a pod of it is told, which asks for `asked`; empty: the group asks.
-    """
-    where = f"spec.queue of pod group <{show(group)}>" if group else "spec.queue"
-    return (
-        f"Queue <{show(queue)}> does not exist{requested_text(asked, of_group=not group)}; "
-        f"name one that does (`kubectl get queues`) in {where}, or ask for it to be created"
-        f"{did_you_mean(meant)}"
-    )
 
 
 def runs_without_quota() -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from .. import vocabulary as v
 from ..words import counted, listed, show
-from .phrases import did_you_mean, no_effect
+from .phrases import did_you_mean
 
 _LONGEST_USER: Final = 128
 """Characters of a namespace and a name: twice what most names may have."""
@@ -50,11 +50,12 @@ def more_rows(number: int) -> str:
     return f"{counted(number, 'more row')} of {v.QUOTA} may be wrong, for one of these reasons"
 
 
-def key_means_nothing(key: str, meant: str = "") -> str:
-    """Warning: an annotation looks like one of ours and is none. `meant`: the key that was probably
-    meant. Short.
+def no_effect(key: str, meant: str = "", *, what: str = "annotation") -> str:
+    """Warning: an annotation, or a label (`what`), looks like one of ours and is none. `meant`: the
+    key that was probably meant. Short.
     """
-    return no_effect("annotation", key, meant)
+    probably = f"; did you mean {show(meant)}?" if meant else ""
+    return f"{show(what)} <{show(key)}> has no effect{probably}"
 
 
 def queue_in_use(queue: str, pods: int, groups: int, users: Sequence[str], more: int) -> str:

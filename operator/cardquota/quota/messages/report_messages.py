@@ -13,13 +13,6 @@ def node_beyond_limit(limit: Limit, found: int) -> str:
     return f"it has <{found}> {limit.what}, at most <{limit.most}> are read"
 
 
-def queue_beyond_limit(limit: Limit, found: int) -> str:
-    """There is more in an annotation of a queue than is read (P8)."""
-    if limit.sized:
-        return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
-    return f"it has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
-
-
 def too_much_of_queues(limit: Limit, found: int) -> str:
     """Too much is kept of all queues together (P8)."""
     return (

@@ -5,17 +5,13 @@ Volcano that can never run.
 from ..words import counted, logged, show
 
 
-def _fit(what: str, name: str, asked: int, fits: int) -> str:
-    number = str(fits) if fits else "none"
-    return f"{number} of {counted(asked, 'replica')} of {show(what)} <{show(name)}> fit"
-
-
 def scale_refused(shortfalls: str, what: str, name: str, asked: int, fits: int) -> str:
     """Refusal of a scale-up. `what`: its kind. `fits`: how many replicas it may have."""
     advice = f"scale it to {fits} at most" if fits else "do not scale it up"
     return (
-        f"{shortfalls}; {_fit(what, name, asked, fits)}: {advice}, wait until some of the quota "
-        "is free, or ask the queue's owner for a higher quota"
+        f"{shortfalls}; {fits or 'none'} of {counted(asked, 'replica')} of {show(what)} "
+        f"<{show(name)}> fit: {advice}, wait until some of the quota is free, or ask the queue's "
+        "owner for a higher quota"
     )
 
 

@@ -11,15 +11,14 @@ different amounts of free cards on nodes, and of different taints, not by the nu
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping
-from typing import TypeVar
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
-from ..amounts import Devices
+from ..amounts import Devices, add_to
 from ..cards.card import Card
 from ..cards.card_memory import KeptByNode
 from ..selectors.selector import Taints, Tolerance
 
-T = TypeVar("T", bound=Hashable)
 Offers = tuple[tuple[Card, int], ...]
 
 
@@ -56,7 +55,7 @@ class FreeCards:
         self.kept.drop(node)
         self._post(node, -1)
         if self.offers.pop(node, None):
-            _take(self._taints, self._taints_of.pop(node), 1)
+            add_to(self._taints, self._taints_of.pop(node), -1)
         if offers:
             self.offers[node] = offers
             self._taints_of[node] = taints
@@ -70,27 +69,22 @@ class FreeCards:
         offers = self.offers.get(node, ())
         for resource, amount in devices:
             before = used.get(resource, 0)
-            after = used[resource] = before + sign * amount
-            if not after:
-                del used[resource]
+            after = before + sign * amount
+            add_to(used, resource, sign * amount)
             for card, offered in offers:
                 if card.resource == resource:
                     rows = self._rows[card.name][self._taints_of[node]]
                     rows[offered - after] += 1
-                    _take(rows, offered - before, 1)
+                    add_to(rows, offered - before, -1)
         if not used:
             del self.used[node]
 
     def await_node(self, card: str, amount: int, sign: int) -> None:
         """A pod was released for a card and has no node yet (1), or that has ended (-1)."""
-        rows = self._awaited.get(card)
-        if rows is None:
-            rows = self._awaited[card] = Counter()
-        rows[amount] += sign
-        if not rows[amount]:
-            del rows[amount]
-            if not rows:
-                del self._awaited[card]
+        rows = self._awaited.setdefault(card, Counter())
+        add_to(rows, amount, sign)
+        if not rows:
+            del self._awaited[card]
 
     def use_of(self, node: str, resource: str) -> tuple[int, int] | None:
         """How many cards a node that takes pods has in use, of how many that it offers; None if it
@@ -158,30 +152,27 @@ class FreeCards:
         for card, amount in self.offers.get(node, ()):
             taints, by_taints = self._taints_of[node], self._rows.setdefault(card.name, {})
             rows = by_taints.setdefault(taints, Counter())
-            _take(rows, amount - used.get(card.resource, 0), -sign)
+            add_to(rows, amount - used.get(card.resource, 0), sign)
             if not rows:
                 del by_taints[taints]
                 if not by_taints:
                     del self._rows[card.name]
 
 
-class FreeOn:
+class FreeOn(NamedTuple):
     """The free cards of one name on some nodes."""
 
-    __slots__ = ("_awaited", "_rows")
-
-    def __init__(self, rows: Mapping[int, int], awaited: Rows) -> None:
-        self._rows = rows
-        self._awaited = awaited
+    rows: Mapping[int, int]
+    awaited: Rows
 
     def most_after(self, going: Rows) -> int:
         """The most that one node has free after the pods in `going` and those that were released
         before have gone to these nodes; 0 if there is no node.
         """
-        if not self._rows:
+        if not self.rows:
             return 0
-        awaited = self._awaited + going
-        return _largest_after(Counter(self._rows), awaited) if awaited else max(self._rows)
+        awaited = self.awaited + going
+        return _largest_after(Counter(self.rows), awaited) if awaited else max(self.rows)
 
 
 def _largest_after(rows: Rows, awaited: Rows) -> int:
@@ -196,13 +187,7 @@ def _largest_after(rows: Rows, awaited: Rows) -> int:
                 break
             each = min(free // amount, left)
             nodes = min(rows[free], left // each)
-            _take(rows, free, nodes)
+            add_to(rows, free, -nodes)
             rows[free - each * amount] += nodes
             left -= nodes * each
     return max(rows, default=0)
-
-
-def _take(rows: Counter[T], key: T, nodes: int) -> None:
-    rows[key] -= nodes
-    if not rows[key]:
-        del rows[key]

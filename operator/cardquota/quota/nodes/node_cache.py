@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from ..amounts import Amounts, MutableAmounts
+from ..amounts import Amounts, MutableAmounts, add_to
 from ..cards.card import Card, Catalog, model_of
 from ..cards.discovery import some_of
 from ..kept_objects import SizedCache
@@ -80,11 +80,9 @@ class NodeTotals:
             for name, amount, most in offered:
                 self._before.setdefault(name, self.total(name))
                 rows = self._rows.setdefault(name, Counter())
-                rows[amount, most] += sign
-                if not rows[amount, most]:
-                    del rows[amount, most]
-                    if not rows:
-                        del self._rows[name]
+                add_to(rows, (amount, most), sign)
+                if not rows:
+                    del self._rows[name]
         self.counted_version += had != names & self._rows.keys()
 
     def most(self, card: str) -> int:
@@ -122,10 +120,6 @@ class NodeTotals:
             card: sum(nodes for (amount, _), nodes in rows.items() if amount > 0)
             for card, rows in self._rows.items()
         }
-
-    def has_any(self, node: str, cards: Collection[str]) -> bool:
-        """Whether a node has one of these cards."""
-        return any(name in cards for name, *_ in self._by_node.get(node, ()))
 
 
 class NodeProblems:
@@ -251,11 +245,8 @@ class NodeCache(NodeTotals):
                 learned.append(card.resource)
         return learned
 
-    def _set_apart(self, node: str, card: Card) -> None:
-        self._apart.setdefault(card.name, {})[node] = card
-
     def _put_together(self, node: str) -> None:
-        """The inverse of `_set_apart`, for all cards of a node."""
+        """None of a node's cards is set apart any more."""
         for name, nodes in list(self._apart.items()):
             nodes.pop(node, None)
             if not nodes:
@@ -278,20 +269,20 @@ class NodeCache(NodeTotals):
                 learned += {card.resource, before or card.resource}
                 if shown is not None:
                     changed.append(card.name)
-            elif (unit := self._other_unit(card)) is not None:
+            elif shown is not None and shown.unit != card.unit:  # MiB and GiB are not added (B10)
                 problems.append(
-                    f"card <{card.name}> is counted in {unit} on other nodes, but in {card.unit} "
-                    "here"
+                    f"card <{card.name}> is counted in {shown.unit} on other nodes, but in "
+                    f"{card.unit} here"
                 )
                 remembered.pop(card.resource, None)
-                self._set_apart(facts.name, card)
+                self._apart.setdefault(card.name, {})[facts.name] = card
                 continue
             elif (key := self._lacks(facts, card.name)) is not None:
                 problems.append(
                     f"card <{card.name}> is shown by the label {key} on other nodes, and this node "
                     "lacks that label: pods that ask for the card are not sent here"
                 )
-                self._set_apart(facts.name, card)
+                self._apart.setdefault(card.name, {})[facts.name] = card
                 continue
             elif self._catalog.note_memory(card):
                 learned.append(card.resource)
@@ -304,14 +295,10 @@ class NodeCache(NodeTotals):
         offers = any(amount > 0 for _, amount in counted)
         wrong = *facts.problems, *some_of(problems)
         self.problems.put(facts.name, wrong, offers_others=offers)
-        had = (self._catalog.card(name) for name in self._cards_had(facts.name))
+        names = (self.card_of(facts.name, resource) for resource in remembered)
+        had = (self._catalog.card(name) for name in names if name is not None)
         self.selection.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, changed
-
-    def _other_unit(self, card: Card) -> str | None:
-        """The unit in which other nodes offer this card memory, if this one has another (B10)."""
-        known = self._catalog.card(card.name)
-        return known.unit if known is not None and known.unit != card.unit else None
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
         """A label by which other nodes show a card of this node, and this node does not (P5)."""
@@ -353,12 +340,6 @@ class NodeCache(NodeTotals):
         """By resource name: how many cards are used of how many that a node offers."""
         uses = ((name, self.free.use_of(node, name)) for name in sorted(resources))
         return {name: f"{use[0]}/{use[1]}" for name, use in uses if use is not None}
-
-    def _cards_had(self, node: str) -> Iterator[str]:
-        for resource in self._remembered.get(node, _NONE):
-            card = self.card_of(node, resource)
-            if card is not None:
-                yield card
 
     def take_report(self) -> tuple[NodeFacts, tuple[str, ...]] | None:
         """A node whose problems have changed since they were last reported, and its problems now;
@@ -422,4 +403,5 @@ class NodeCache(NodeTotals):
         """
         wanted = frozenset(cards)
         names = {node.name for node in self.selection.nodes(selector)}
-        return sum(1 for name in names if not cards or self.has_any(name, wanted))
+        has = (any(card in wanted for card, *_ in self._by_node.get(name, ())) for name in names)
+        return sum(has) if cards else len(names)

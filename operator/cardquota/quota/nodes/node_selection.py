@@ -7,6 +7,7 @@ selector that is read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -35,15 +36,13 @@ class _Node(NamedTuple):
     """One for each of its cards, at least one."""
 
 
+@dataclass(slots=True)
 class _Query:
     """A selector of waiting pods: the last answer, and the uids of those pods."""
 
-    __slots__ = ("cards", "places", "uids")
-
-    def __init__(self, places: frozenset[NodeLabel] | None, cards: frozenset[str]) -> None:
-        self.cards = cards
-        self.places = places
-        self.uids: set[str] = set()
+    places: frozenset[NodeLabel] | None
+    cards: frozenset[str]
+    uids: set[str] = field(default_factory=set)
 
 
 class NodeSelection:

@@ -8,16 +8,14 @@ from .. import vocabulary as v
 from .meta import LabelledMeta, Meta, ResourceList, Wire
 
 
-class NamespaceAnnotations(Wire):
-    """The annotations of a namespace that mean something to us."""
-
+class _NamespaceAnnotations(Wire):
     queue: str | None = field(default=None, name=v.QUEUE_NAME)
 
 
 class NamespaceMeta(LabelledMeta):
     """Metadata of a namespace."""
 
-    annotations: NamespaceAnnotations | None = None
+    annotations: _NamespaceAnnotations | None = None
 
 
 class Namespace(Wire):
@@ -70,9 +68,7 @@ class PriorityClass(Wire):
     global_default: bool = False
 
 
-class DeviceClassSpec(Wire):
-    """Specification of a device class, without its selectors."""
-
+class _DeviceClassSpec(Wire):
     extended_resource_name: str | None = None
 
 
@@ -80,7 +76,7 @@ class DeviceClass(Wire):
     """A device class of any served version. `extendedResourceName` is new in 1.34."""
 
     metadata: Meta
-    spec: DeviceClassSpec = field(default_factory=DeviceClassSpec)
+    spec: _DeviceClassSpec = field(default_factory=_DeviceClassSpec)
 
 
 class _Device(Wire):

@@ -58,37 +58,27 @@ class Toleration(Wire):
     effect: str | None = None
 
 
-class NodeCondition(Wire):
-    """A condition of a node."""
-
+class _NodeCondition(Wire):
     type: str
     status: str = ""
 
 
-class NodeAnnotations(Wire):
-    """The annotations of a node that mean something to us."""
-
+class _NodeAnnotations(Wire):
     card_memory: str | None = field(default=None, name=v.CARD_MEMORY)
     unhealthy_cards: str | None = field(default=None, name=v.UNHEALTHY_CARDS)
 
 
-class NodeMeta(LabelledMeta):
-    """Metadata of a node."""
-
-    annotations: NodeAnnotations | None = None
+class _NodeMeta(LabelledMeta):
+    annotations: _NodeAnnotations | None = None
 
 
-class NodeStatus(Wire):
-    """Status of a node."""
-
+class _NodeStatus(Wire):
     capacity: ResourceList | None = None
     allocatable: ResourceList | None = None
-    conditions: tuple[NodeCondition, ...] | None = ()
+    conditions: tuple[_NodeCondition, ...] | None = ()
 
 
-class NodeSpec(Wire):
-    """Specification of a node."""
-
+class _NodeSpec(Wire):
     unschedulable: bool = False
     taints: tuple[Taint, ...] | None = ()
 
@@ -96,14 +86,12 @@ class NodeSpec(Wire):
 class Node(Wire):
     """A node."""
 
-    metadata: NodeMeta
-    spec: NodeSpec = field(default_factory=NodeSpec)
-    status: NodeStatus = field(default_factory=NodeStatus)
+    metadata: _NodeMeta
+    spec: _NodeSpec = field(default_factory=_NodeSpec)
+    status: _NodeStatus = field(default_factory=_NodeStatus)
 
 
-class ConfigMapData(Wire):
-    """The one key that is read. All others are skipped."""
-
+class _ConfigMapData(Wire):
     unhealthy_cards: str | None = field(default=None, name=v.UNHEALTHY_CARDS_KEY)
 
 
@@ -111,7 +99,7 @@ class ConfigMap(Wire):
     """A ConfigMap."""
 
     metadata: Meta
-    data: ConfigMapData | None = None
+    data: _ConfigMapData | None = None
 
     @property
     def node(self) -> str:

@@ -122,9 +122,7 @@ class ResourcesOnNode(Wire):
     resources: Resources | None = None
 
 
-class ContainerStatus(ResourcesOnNode):
-    """Status of a container."""
-
+class _ContainerStatus(ResourcesOnNode):
     name: str = ""
 
 
@@ -133,8 +131,8 @@ class PodStatus(ResourcesOnNode):
 
     phase: str = ""
     conditions: tuple[PodCondition, ...] | None = ()
-    container_statuses: tuple[ContainerStatus, ...] | None = ()
-    init_container_statuses: tuple[ContainerStatus, ...] | None = ()
+    container_statuses: tuple[_ContainerStatus, ...] | None = ()
+    init_container_statuses: tuple[_ContainerStatus, ...] | None = ()
 
 
 class Pod(Wire):

@@ -45,9 +45,7 @@ class GroupColumns(Wire):
     cards: str | None = None
 
 
-class GroupStatus(Wire):
-    """Status of a pod group."""
-
+class _GroupStatus(Wire):
     phase: str | None = None
     running: int | None = None
     succeeded: int | None = None
@@ -61,7 +59,7 @@ class PodGroup(Wire):
 
     metadata: GroupMeta
     spec: GroupSpec = field(default_factory=GroupSpec)
-    status: GroupStatus = field(default_factory=GroupStatus)
+    status: _GroupStatus = field(default_factory=_GroupStatus)
 
 
 class WrittenGroupMeta(GroupMeta):

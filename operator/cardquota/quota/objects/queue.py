@@ -26,18 +26,14 @@ class Fields(Wire):
     """By field, if it has the form that the API server writes."""
 
 
-class ManagedFields(Wire):
-    """Which manager wrote which fields."""
-
+class _ManagedFields(Wire):
     manager: str = ""
     fields: Fields = field(default_factory=Fields, name="fieldsV1")
 
 
-class QueueMeta(Meta):
-    """Metadata of a queue."""
-
+class _QueueMeta(Meta):
     annotations: QueueAnnotations | None = None
-    managed_fields: tuple[ManagedFields, ...] | None = ()
+    managed_fields: tuple[_ManagedFields, ...] | None = ()
 
 
 class Guarantee(Wire):
@@ -82,6 +78,6 @@ class QueueStatus(Wire):
 class Queue(Wire):
     """A queue."""
 
-    metadata: QueueMeta
+    metadata: _QueueMeta
     spec: QueueSpec = field(default_factory=QueueSpec)
     status: QueueStatus = field(default_factory=QueueStatus)

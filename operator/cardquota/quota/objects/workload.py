@@ -46,9 +46,7 @@ class WorkloadSpec(Wire):
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
-class WorkloadCondition(Wire):
-    """A condition of a workload."""
-
+class _WorkloadCondition(Wire):
     type: str = ""
     status: str = ""
     message: str = ""
@@ -65,7 +63,7 @@ class WorkloadStatus(Wire):
     succeeded: int = 0
     terminating: int | None = None
     completion_time: str | None = None
-    conditions: tuple[WorkloadCondition, ...] | None = ()
+    conditions: tuple[_WorkloadCondition, ...] | None = ()
 
 
 class Workload(Wire):
@@ -108,9 +106,7 @@ class WrittenTask(Wire):
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
-class WrittenJobSpec(Wire):
-    """Specification of a Job that is being written."""
-
+class _WrittenJobSpec(Wire):
     tasks: tuple[WrittenTask, ...] | None = None
     queue: str | None = None
     min_available: int | None = None
@@ -126,4 +122,4 @@ class WrittenVolcanoJob(Wire):
     """A Job that is being written."""
 
     metadata: WrittenJobMeta
-    spec: WrittenJobSpec = field(default_factory=WrittenJobSpec)
+    spec: _WrittenJobSpec = field(default_factory=_WrittenJobSpec)

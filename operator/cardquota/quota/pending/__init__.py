@@ -4,7 +4,5 @@ In: pods and gangs that begin or stop waiting, and what a judgement said of them
 next with the room there is (E6), and which still have to be told why they wait. Judges nothing.
 """
 
-from .candidate import Candidate, PodClass, first_members
-from .pending_notices import BehindHead, WaitTimes
-from .pending_queue import AT_A_TIME, PendingQueue, QueuePosition
-from .release_key import Gang, Readiness
+from .candidate import Candidate
+from .pending_queue import PendingQueue

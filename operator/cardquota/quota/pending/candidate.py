@@ -1,21 +1,112 @@
 """What is released at once: the next pod of a class, a gang that has not started, or a group that
-is to be enqueued before its pods are there.
+is to be enqueued before its pods are there; and the place of each in the order of release (E6).
 
 Equal waiting pods form a class. A class, or all classes of a gang, is a candidate. Candidates that
-ask for the same and lack room form an inadmissible class. The three refer to each other, so they
-share a file.
+ask for the same and lack room form an inadmissible class.
 """
 
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
-from .release_key import ORDINARY, Gang, Precedence, ReleaseKey
+
+LOST: Final = "~"
+"""Stands before the creation time of who has lost its place: later than any other."""
+
+
+class Readiness(IntEnum):
+    """The smallest goes first."""
+
+    INCOMPLETE = 0
+    """Of a gang that has begun and lacks members of its minimum: what the others hold, or what is
+    reserved, is of no use without them."""
+    NOT_BEGUN = 1
+    """Of a gang that has not begun; and all that are in no gang."""
+    COMPLETE = 2
+    """Of a gang that has its minimum: its further members are elastic."""
+
+
+class Gang(Protocol):
+    """What a pending queue needs to know of a gang, or of a group that is to be enqueued."""
+
+    key: str
+    queues: dict[str, None]
+    """The queues in which members of it wait."""
+    lost_place: bool
+    """Whether candidates that fit go before it (E8)."""
+
+    @property
+    def started(self) -> bool:
+        """Whether its minimum is reserved or held: further members are released one by one."""
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether it needs its waiting members (E6)."""
+
+    def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
+        """The dominant share: the largest part that its members hold of what a queue may hold, of
+        any dimension that is limited there, in whole percent, rounded down (E6).
+        """
+
+    @property
+    def one_by_one(self) -> Hashable:
+        """While this is equal, changes of the gang do not matter for members that go alone and did
+        not change themselves. None: this is not known.
+        """
+
+
+class ReleaseKey(NamedTuple):
+    """A place: the smallest goes first. No two in a queue are equal."""
+
+    readiness: Readiness
+    negated_priority: int
+    share: int
+    created: str
+    first_name: str
+    made: str
+    """Since when the pod or group waits; later than any for who has lost its place."""
+    name: str
+    uid: str
+
+
+class Precedence(NamedTuple):
+    """What all waiting members of a gang have in common, as to their place."""
+
+    readiness: Readiness
+    share: int
+    """The dominant share of the gang in the queue, in whole percent."""
+
+    def key_of(self, sort_key: SortKey, *, lost_place: bool = False) -> ReleaseKey:
+        """The place of a pod. `lost_place`: after all others of its readiness, priority and share
+        (E8).
+        """
+        readiness, share = self
+        negated_priority, created, first_name, made, name, uid = sort_key
+        if lost_place:
+            created, made = LOST + created, LOST + made
+        return ReleaseKey(readiness, negated_priority, share, created, first_name, made, name, uid)
+
+
+ORDINARY: Final = Precedence(Readiness.NOT_BEGUN, 0)
+"""Of pods that are in no gang, of gangs that have not begun, and of groups to be enqueued."""
+
+
+def precedence_of(gang: Gang | None, queue: str, limit: Callable[[str], int | None]) -> Precedence:
+    """The precedence of a gang's members that wait in a queue, or of pods that are in no gang.
+    `limit`: what the queue may hold of a dimension.
+
+    Costs by the dimensions of which the gang's members hold something.
+    """
+    readiness = Readiness.NOT_BEGUN if gang is None else gang.readiness
+    if gang is None or readiness is Readiness.NOT_BEGUN:
+        return ORDINARY
+    return Precedence(readiness, gang.share_in(queue, limit))
 
 
 class BesideElastic(NamedTuple):
@@ -60,60 +151,39 @@ class Shortage(NamedTuple):
     """What was free of cpu and memory then: whether it closes these depends on it."""
 
 
+@dataclass(slots=True, eq=False)
 class PodClass:
     """Waiting pods that are equal in all that is judged, in the order of release.
 
     If the first does not fit, none does.
     """
 
-    __slots__ = (
-        "_untold",
-        "candidate",
-        "gang",
-        "key",
-        "reason",
-        "sort_keys",
-        "task",
-        "waits_for",
-    )
-
-    def __init__(self, gang: Gang | None = None, key: Hashable = None, task: str = "") -> None:
-        self.key = key
-        """One object for all its pods, so that identity tells classes apart."""
-        self.gang = gang
-        """The gang of its pods, or None."""
-        self.task = task
-        """The task of its pods, if their gang needs some of it to start; else empty."""
-        self.sort_keys: list[SortKey] = []
-        """The sort keys of its pods, sorted."""
-        self.candidate: Candidate | None = None
-        self.waits_for: Reason | None = None
-        """Why its pods wait, as they were last judged; None: they were not yet. Only counted (T7):
-        what they are told may differ."""
-        self.reason: Reason | None = None
-        """Why its pods wait, as they are told."""
-        self._untold: dict[str, None] = {}
-        """Uids of the pods that have not been told that yet (section 9)."""
+    gang: Gang | None = None
+    """The gang of its pods, or None."""
+    key: Hashable = None
+    """One object for all its pods, so that identity tells classes apart."""
+    task: str = ""
+    """The task of its pods, if their gang needs some of it to start; else empty."""
+    sort_keys: list[SortKey] = field(default_factory=list)
+    """The sort keys of its pods, sorted."""
+    candidate: "Candidate | None" = None
+    waits_for: Reason | None = None
+    """Why its pods wait, as they were last judged; None: they were not yet. Only counted (T7): what
+    they are told may differ."""
+    reason: Reason | None = None
+    """Why its pods wait, as they are told."""
+    pending_notices: dict[str, None] = field(default_factory=dict)
+    """Uids of the pods that have not been told that yet (section 9)."""
 
     def join(self, sort_key: SortKey) -> None:
         """A pod begins waiting."""
         insort(self.sort_keys, sort_key)
-        self._untold[sort_key.uid] = None
+        self.pending_notices[sort_key.uid] = None
 
     def leave(self, sort_key: SortKey) -> None:
         """A pod no longer waits."""
         del self.sort_keys[bisect_left(self.sort_keys, sort_key)]
-        self._untold.pop(sort_key.uid, None)
-
-    @property
-    def pending_notices(self) -> bool:
-        """Whether a pod has not been told the reason yet (section 9)."""
-        return bool(self._untold)
-
-    @property
-    def all_untold(self) -> bool:
-        """Whether none of its pods has been told the reason yet."""
-        return len(self._untold) == len(self.sort_keys)
+        self.pending_notices.pop(sort_key.uid, None)
 
     def set_reason(self, reason: Reason) -> None:
         """Set why its pods wait. If the reason is new, all of them are to be told."""
@@ -125,15 +195,15 @@ class PodClass:
         """All pods that wait here have to be told once more, whatever they were told. Takes a
         millisecond for 10,000.
         """
-        self._untold = {sort_key.uid: None for sort_key in self.sort_keys}
+        self.pending_notices = {sort_key.uid: None for sort_key in self.sort_keys}
 
     def take_untold(self, most: int) -> list[str]:
         """Uids of at most `most` pods that were not told yet, in the order of release, then those
         that came since. They count as told from now on.
         """
-        uids = list(islice(self._untold, most))
+        uids = list(islice(self.pending_notices, most))
         for uid in uids:
-            del self._untold[uid]
+            del self.pending_notices[uid]
         return uids
 
 
@@ -189,17 +259,15 @@ class Candidate:
         return self.precedence.key_of(sort_key, lost_place=lost_place)
 
 
+@dataclass(slots=True, eq=False)
 class InadmissibleClass:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = ("_candidates", "asked", "shortage", "signature")
-
-    def __init__(self, signature: Hashable, asked: frozenset[str], shortage: Shortage) -> None:
-        self.signature = signature
-        self.asked = asked
-        """What they ask for: of a choice of cards, each of them."""
-        self.shortage = shortage
-        self._candidates: list[tuple[ReleaseKey, Candidate]] = []
+    signature: Hashable
+    asked: frozenset[str]
+    """What they ask for: of a choice of cards, each of them."""
+    shortage: Shortage
+    _candidates: list[tuple[ReleaseKey, Candidate]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self._candidates)

@@ -7,11 +7,12 @@ these must be met; that may still not suffice.
 
 import heapq
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from itertools import islice
 from typing import Final, TypeVar
 
-from .candidate import ANYTHING, Candidate, InadmissibleClass, Room, Shortage
-from .release_key import ReleaseKey
+from ..limits import BORROWERS
+from .candidate import Candidate, InadmissibleClass, ReleaseKey, Room, Shortage
 
 _Place = tuple[ReleaseKey, InadmissibleClass]
 """No two classes have the same key."""
@@ -24,8 +25,6 @@ class ActiveCandidates:
     """Those to be tried whatever room there is: a heap, filled bit by bit, as only a replica that
     decides puts them in order.
     """
-
-    __slots__ = ("_candidates", "_entries", "_order", "unordered")
 
     def __init__(self) -> None:
         self._candidates: dict[Candidate, int] = {}
@@ -86,8 +85,6 @@ class InadmissibleClasses:
     Adding or removing a candidate costs by the dimensions that its class waits for.
     """
 
-    __slots__ = ("_by_need", "_by_signature", "_closing")
-
     def __init__(self) -> None:
         self._by_signature: dict[Hashable, InadmissibleClass] = {}
         self._by_need: dict[Room, dict[int, list[_Place]]] = {}
@@ -140,10 +137,6 @@ class InadmissibleClasses:
         self._unlist(inadmissible)
         inadmissible.shortage = shortage
         self._list(inadmissible)
-
-    def have_tried(self, inadmissible: InadmissibleClass) -> None:
-        """Have the first of a class tried, whatever room there is."""
-        self.set_shortage(inadmissible, inadmissible.shortage._replace(needs=ANYTHING))
 
     def with_room(
         self, free: Callable[[Room], int], after: ReleaseKey | None
@@ -220,3 +213,58 @@ def _first_after(row: list[_Place], after: ReleaseKey | None) -> _Place | None:
 
 def _key(place: _Place) -> ReleaseKey:
     return place[0]
+
+
+class Borrowers:
+    """By what makes them: of the pods of one maker the first is looked at. Adding costs a step or
+    two.
+    """
+
+    __slots__ = ("_found", "_seen", "to_look_at")
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, dict[str, None]] = {}
+        """By maker: uids."""
+        self._seen: object = None
+        self.to_look_at: dict[Hashable, None] = {}
+        """Makers whose pods were not looked at since something has changed."""
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, maker: Hashable, uid: str) -> None:
+        """A pod waits. Does nothing where there are too many to keep it (P8)."""
+        if maker in self._found or len(self._found) < BORROWERS.most:
+            self._found.setdefault(maker, {})[uid] = None
+            self.to_look_at[maker] = None
+
+    def discard(self, maker: Hashable, uid: str) -> None:
+        """It waits no longer. Does nothing for one that was not kept."""
+        uids = self._found.get(maker)
+        if uids is None:
+            return
+        uids.pop(uid, None)
+        if not uids:
+            del self._found[maker]
+            self.to_look_at.pop(maker, None)
+
+    def look_again(self, makers: Iterable[Hashable]) -> bool:
+        """Something has changed for pods of these makers. Returns whether any of them waits."""
+        some = [maker for maker in makers if maker in self._found]
+        self.to_look_at.update(dict.fromkeys(some))
+        return bool(some)
+
+    def begin(self, state: object) -> None:
+        """Look at all of them if `state` differs from the last one."""
+        if self._found and state != self._seen:
+            self._seen = state
+            self.to_look_at.update(dict.fromkeys(self._found))
+
+    def take(self, most: int) -> list[str]:
+        """The first pods of at most so many makers that are to be looked at. They count as looked
+        at, also if the caller looks at some of them only: what comes first may change the state.
+        """
+        makers = list(islice(self.to_look_at, most))
+        for maker in makers:
+            del self.to_look_at[maker]
+        return [next(iter(self._found[maker])) for maker in makers]

@@ -6,6 +6,7 @@ They are told in portions, as thousands may have one reason.
 from bisect import bisect_left, insort
 from typing import Final, NamedTuple
 
+from ..amounts import add_to
 from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
@@ -33,8 +34,6 @@ class WaitTimes:
 
     To add or discard one costs by the logarithm of their number; the questions cost nothing.
     """
-
-    __slots__ = ("_created",)
 
     def __init__(self) -> None:
         self._created: list[str] = []
@@ -72,13 +71,11 @@ class PendingNotices:
     for the same, so to count them by reason costs a step for each class that is judged.
     """
 
-    __slots__ = ("_classes", "by_reason")
-
     def __init__(self) -> None:
         self._classes: dict[PodClass, Verdict | BehindHead | None] = {}
         self.by_reason: dict[Reason | None, int] = {}
-        """How many pods wait for which reason, as they were last judged; None: they were not yet.
-        Only reasons for which somebody waits."""
+        """How many pods wait for which reason, as they were last judged; None: they were not yet,
+        as on a replica that does not lead. Only reasons for which somebody waits."""
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -90,12 +87,7 @@ class PendingNotices:
 
     def count(self, pod_class: PodClass, number: int) -> None:
         """So many pods join a class; leave it, if negative."""
-        self._count(pod_class.waits_for, number)
-
-    def _count(self, reason: Reason | None, number: int) -> None:
-        total = self.by_reason.pop(reason, 0) + number
-        if total:
-            self.by_reason[reason] = total
+        add_to(self.by_reason, pod_class.waits_for, number)
 
     def _judged(self, candidate: Candidate, reason: Reason | None) -> None:
         """None: it waits for no reason that has a name, as for a write of ours, and what was known
@@ -106,8 +98,8 @@ class PendingNotices:
         for pod_class in candidate.classes:
             if pod_class.waits_for is not reason:
                 number = len(pod_class.sort_keys)
-                self._count(pod_class.waits_for, -number)
-                self._count(reason, number)
+                add_to(self.by_reason, pod_class.waits_for, -number)
+                add_to(self.by_reason, reason, number)
                 pod_class.waits_for = reason
 
     def add(self, candidate: Candidate, verdict: Verdict) -> None:

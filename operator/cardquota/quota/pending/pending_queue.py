@@ -7,17 +7,27 @@ is *blocked* until that changes, which makes it active.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
+from ..amounts import add_to
 from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
-from .borrowers import Borrowers
-from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
-from .candidate_order import ActiveCandidates, InadmissibleClasses
+from .candidate import (
+    ANYTHING,
+    ORDINARY,
+    Candidate,
+    Gang,
+    InadmissibleClass,
+    PodClass,
+    Precedence,
+    Shortage,
+    precedence_of,
+)
+from .candidate_order import ActiveCandidates, Borrowers, InadmissibleClasses
 from .pending_notices import PendingNotices, WaitTimes
-from .release_key import ORDINARY, Gang, Precedence, precedence_of
 
 _DENY: Final = ChargeState.GATED_DENY
 AT_A_TIME: Final = 64
@@ -31,57 +41,21 @@ _REASONS_OF_CARDS: Final = (
 """Reasons that may end when another card becomes known."""
 
 
-class QueuePosition(NamedTuple):
-    """Where a candidate stands among all that wait in its queue, whatever they wait for. A group
-    counts once, and so do equal pods without a group that starts together.
-    """
-
-    number: int
-    """1: it is the first. 0: there is too much to count."""
-    of: int
-    """How many wait. If there is too much to count, at least so many."""
-
-
+@dataclass(slots=True)
 class _Members:
     """The members of one gang that wait in a queue."""
 
-    __slots__ = ("changed", "classes", "one_by_one", "precedence")
-
-    def __init__(self) -> None:
-        self.classes: dict[Hashable, PodClass] = {}
-        self.changed: dict[PodClass, None] = {}
-        """Classes that a pod joined or left since their candidates were built."""
-        self.one_by_one: Hashable = None
-        """The gang's `one_by_one` at that time."""
-        self.precedence: Precedence = ORDINARY
-        """That of the gang at that time."""
+    classes: dict[Hashable, PodClass] = field(default_factory=dict)
+    changed: dict[PodClass, None] = field(default_factory=dict)
+    """Classes that a pod joined or left since their candidates were built."""
+    one_by_one: Hashable = None
+    """The gang's `one_by_one` at that time."""
+    precedence: Precedence = ORDINARY
+    """That of the gang at that time."""
 
 
 class PendingQueue:
     """The pods at the gate of one queue."""
-
-    __slots__ = (
-        "_active",
-        "_asked",
-        "_blocked",
-        "_blocked_on_cards",
-        "_by_gang",
-        "_changed_gangs",
-        "_epoch",
-        "_needs_outdated",
-        "_refreshing",
-        "_to_activate",
-        "asked_by_groups",
-        "borrowers",
-        "classes",
-        "deny_classes",
-        "groups",
-        "inadmissible",
-        "pending_notices",
-        "queue",
-        "refused",
-        "waits",
-    )
 
     def __init__(self, queue: str = "") -> None:
         self.queue = queue
@@ -103,7 +77,7 @@ class PendingQueue:
         self.inadmissible = InadmissibleClasses()
         self.waits = WaitTimes()
         """Since when the pods wait."""
-        self._active = ActiveCandidates()
+        self.active = ActiveCandidates()
         """Candidates to try whatever room there is."""
         self._blocked: dict[Candidate, None] = {}
         self._blocked_on_cards: dict[Candidate, None] = {}
@@ -121,13 +95,6 @@ class PendingQueue:
 
     def __len__(self) -> int:
         return len(self.waits)
-
-    @property
-    def by_reason(self) -> Mapping[Reason | None, int]:
-        """How many pods wait for which reason, as they were last judged; None: they were not yet,
-        as on a replica that does not lead.
-        """
-        return self.pending_notices.by_reason
 
     @property
     def blocked_on_cards(self) -> bool:
@@ -174,7 +141,7 @@ class PendingQueue:
         record.class_key = pod_class.key
         self._begin(pod_class, record.sort_key)
         if record.charge_state is _DENY:
-            self.deny_classes[key] = self.deny_classes.get(key, 0) + 1
+            add_to(self.deny_classes, key, 1)
         if gang is None:
             self.activate(pod_class.candidate or Candidate([pod_class]))
             return
@@ -205,9 +172,7 @@ class PendingQueue:
         pod_class = self.classes[key]
         self._end(pod_class, record.sort_key)
         if record.charge_state is _DENY:
-            self.deny_classes[key] -= 1
-            if not self.deny_classes[key]:
-                del self.deny_classes[key]
+            add_to(self.deny_classes, key, -1)
         if not pod_class.sort_keys:
             del self.classes[key]
             self.pending_notices.discard(pod_class)
@@ -231,10 +196,10 @@ class PendingQueue:
         """
         groups = [place for candidate in self.groups.values() for place in candidate.classes]
         for pod_class in (*self.classes.values(), *groups):
-            if not pod_class.all_untold:
+            if len(pod_class.pending_notices) < len(pod_class.sort_keys):
                 pod_class.tell_all_again()
                 candidate = pod_class.candidate
-                if candidate is not None and candidate not in self._active:
+                if candidate is not None and candidate not in self.active:
                     # One that is active, or that is being built again, is told once it was tried.
                     self.pending_notices.ask(pod_class)
 
@@ -245,7 +210,7 @@ class PendingQueue:
         self.retire(group)
         self._asked[group] = dimensions
         for dimension in dimensions:
-            self.asked_by_groups[dimension] = self.asked_by_groups.get(dimension, 0) + 1
+            add_to(self.asked_by_groups, dimension, 1)
         pod_class = PodClass()
         pod_class.join(sort_key)
         candidate = self.groups[group] = Candidate([pod_class], group_to_enqueue=group)
@@ -258,9 +223,7 @@ class PendingQueue:
             return
         self._dissolve(candidate)
         for dimension in self._asked.pop(group):
-            self.asked_by_groups[dimension] -= 1
-            if not self.asked_by_groups[dimension]:
-                del self.asked_by_groups[dimension]
+            add_to(self.asked_by_groups, dimension, -1)
 
     def judge_groups_anew(self) -> None:
         """The queue changed: have the groups that wait to be enqueued judged again, step by step.
@@ -286,14 +249,18 @@ class PendingQueue:
         candidate = next(iter(members.classes.values())).candidate
         return candidate if candidate is not None and candidate.gang is gang else None
 
-    def place_of(self, candidate: Candidate) -> QueuePosition:
-        """Its place in the order of all candidates. Costs a step for each candidate that does not
-        wait for room and each inadmissible class, up to a limit.
+    def place_of(self, candidate: Candidate) -> tuple[int, int]:
+        """Its place in the order of all that wait in the queue, whatever they wait for, from 1, and
+        how many wait. A group counts once, and so do equal pods without a group that starts
+        together. If there is too much to count: 0, and at least so many.
+
+        Costs a step for each candidate that does not wait for room and each inadmissible class, up
+        to a limit.
         """
         others: tuple[Collection[Candidate], ...]
-        others = self._active, self._blocked, self._blocked_on_cards, self._to_activate
+        others = self.active, self._blocked, self._blocked_on_cards, self._to_activate
         if len(self.inadmissible) + sum(len(some) for some in others) > MOST_COUNTED:
-            return QueuePosition(0, MOST_COUNTED)
+            return 0, MOST_COUNTED
         place, before, together = candidate.indexed_key, 0, 0
         for inadmissible in self.inadmissible:
             before += inadmissible.before(place)
@@ -305,7 +272,7 @@ class PendingQueue:
                 if other.inadmissible is None and other.gang not in self.groups:
                     before += other.indexed_key < place
                     together += 1
-        return QueuePosition(before + 1, max(together, before + 1))
+        return before + 1, max(together, before + 1)
 
     # --- candidates to be tried ---------------------------------------------------------------
 
@@ -334,7 +301,7 @@ class PendingQueue:
             self._changed_gangs
             or self._needs_outdated
             or self._to_activate
-            or self._active.unordered
+            or self.active.unordered
         )
 
     def _refresh(self, limit: Callable[[str], int | None]) -> Iterator[None]:
@@ -345,12 +312,13 @@ class PendingQueue:
             self._needs_outdated = False
             for inadmissible in self.inadmissible:
                 if inadmissible:
-                    self.inadmissible.have_tried(inadmissible)
+                    shortage = inadmissible.shortage._replace(needs=ANYTHING)
+                    self.inadmissible.set_shortage(inadmissible, shortage)
                 yield
         while self._to_activate:
             self.activate(self._to_activate.popitem()[0])
             yield
-        while self._active.put_one_in_order():
+        while self.active.put_one_in_order():
             yield
 
     def _rebuild_candidates(self, gang: Gang, limit: Callable[[str], int | None]) -> Iterator[None]:
@@ -387,14 +355,10 @@ class PendingQueue:
     def _move(self, candidate: Candidate, precedence: Precedence) -> None:
         """A candidate of one class has another precedence."""
         candidate.precedence = precedence
-        if candidate in self._active:
-            self._active.add(candidate)
+        if candidate in self.active:
+            self.active.add(candidate)
         else:
             self.inadmissible.move(candidate)
-
-    def next_active(self) -> Candidate | None:
-        """The first of the candidates to be tried whatever room there is."""
-        return self._active.first()
 
     def set_inadmissible(
         self, candidate: Candidate, signature: Hashable, asked: frozenset[str], shortage: Shortage
@@ -457,11 +421,11 @@ class PendingQueue:
         self._drop(candidate)
         for pod_class in candidate.classes:
             self.pending_notices.discard(pod_class)
-        self._active.add(candidate)
+        self.active.add(candidate)
 
     def _drop(self, candidate: Candidate) -> None:
         self.inadmissible.take(candidate)
         self._to_activate.pop(candidate, None)
-        if not self._active.discard(candidate):
+        if not self.active.discard(candidate):
             self._blocked.pop(candidate, None)
             self._blocked_on_cards.pop(candidate, None)

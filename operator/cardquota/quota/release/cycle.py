@@ -7,26 +7,31 @@ behind it that want a closed card are not tried; all others are.
 
 from bisect import insort
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
 from ..accounts.account import Account
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
+from ..messages import gate_messages
 from ..pending.candidate import (
     ANY_AMOUNT,
+    LOST,
     Candidate,
     InadmissibleClass,
     Needs,
     NeverClosed,
+    Readiness,
+    ReleaseKey,
     Shortage,
 )
 from ..pending.candidate_order import InadmissibleClasses
 from ..pending.pending_notices import BehindHead
-from ..pending.release_key import LOST, Readiness, ReleaseKey
-from ..verdict import Outcome
-from ..vocabulary import COMPUTE_RESOURCES
-from .refusals import Refusal, next_refusals
+from ..pods.pod_record import PodRecord
+from ..verdict import Outcome, Verdict
+from ..vocabulary import COMPUTE_RESOURCES, Reason
+from ..words import seconds_of, time_text
 from .release_judge import Opening, ReleaseJudge, Wait
 
 BORROWERS_AT_A_TIME: Final = 16
@@ -48,15 +53,12 @@ class Starvation(NamedTuple):
     @property
     def cutoff(self) -> str:
         """Who was created at this time or before has waited too long."""
-        found = datetime.fromtimestamp(max(0.0, self.now - self.wait), UTC)
-        return found.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return time_text(int(max(0.0, self.now - self.wait)))
 
     def waited(self, created: str) -> float:
         """Seconds since a creation time; 0 for one that cannot be read, or is still to come."""
-        try:
-            return max(0.0, self.now - datetime.fromisoformat(created).timestamp())
-        except ValueError:
-            return 0.0
+        since = seconds_of(created)
+        return 0.0 if since is None else max(0.0, self.now - since)
 
 
 _MayClose = Callable[[ReleaseKey], bool]
@@ -98,23 +100,6 @@ def release_cycle(
             if found is not None and _is_left(account, found):
                 return
     yield from in_order
-
-
-def openings(
-    ledger: Ledger, queue: str, starvation: Starvation | None = None
-) -> Iterator[Opening | Refusal]:
-    """What can be opened in a queue now, in order, and who is to be told why he waits.
-
-    `starvation`: what wait is too long; None: none is.
-    """
-    account = ledger.account(queue)
-    if account is None:
-        return
-    for found in release_cycle(ledger, account, starvation=starvation):
-        if found is not None:
-            yield found
-        while (refusals := next_refusals(ledger, account)) is not None:
-            yield from refusals
 
 
 class _Cycle:
@@ -176,9 +161,7 @@ class _Cycle:
                 if _is_left(self._account, found):
                     return
             else:
-                shortage = _shortage(found, asked, self._ledger.epoch, reserved=reserved)
-                if shortage is not None:
-                    shortage = shortage._replace(free_compute=judge.free_compute)
+                shortage = self._shortage(found, asked, reserved=reserved)
                 self._wait(candidate, inadmissible, asked, found, shortage)
                 yield None
 
@@ -187,7 +170,7 @@ class _Cycle:
         free, classes, epoch = self._judge.free, self._pending.inadmissible, self._ledger.epoch
         if self._heads is None:
             self._heads = _Heads(classes, self._may_close)
-        active, with_room = self._pending.next_active(), classes.with_room(free, self._after)
+        active, with_room = self._pending.active.first(), classes.with_room(free, self._after)
         while True:
             while with_room and with_room[-1][0] in self._closed:
                 with_room.pop()
@@ -198,14 +181,12 @@ class _Cycle:
             if first is None or (active and active.indexed_key < first.release_key):
                 return active, None
             self._after = first.release_key
-            if not first.lacks_room(free, epoch) or self._closes_otherwise(first):
+            # It may lack cpu or memory now and did not when it was judged, or the reverse.
+            shortage = first.shortage
+            other = bool(shortage.closes) and shortage.free_compute != self._judge.free_compute
+            if other or not first.lacks_room(free, epoch):
                 return first.first, first
             self._close(first)
-
-    def _closes_otherwise(self, head: InadmissibleClass) -> bool:
-        """Whether it may lack cpu or memory now and did not when it was judged, or the reverse."""
-        shortage = head.shortage
-        return bool(shortage.closes) and shortage.free_compute != self._judge.free_compute
 
     def _behind(self, asked: frozenset[str]) -> BehindHead | None:
         """Behind what one waits that asks for these; None: nothing of it is closed."""
@@ -228,6 +209,23 @@ class _Cycle:
         signature = ("behind", self._judge.signature(candidate))
         self._pending.set_inadmissible(candidate, signature, asked, Shortage(until_open))
         self._pending.pending_notices.add_behind(candidate, behind)
+
+    def _shortage(self, found: Wait, asked: frozenset[str], *, reserved: bool) -> Shortage | None:
+        """What it lacks; None if it waits for anything but room. It closes all cards that it asks
+        for, and cpu and memory if it lacks them; nothing, if it can never fit as it stands.
+        `reserved`: nothing is closed to it.
+        """
+        if found.needs is None:
+            return None
+        verdict, needs = found.verdict, found.needs
+        closes = frozenset[str]()
+        if verdict.outcome is Outcome.WAITS:
+            lacking = {one.dimension for one in verdict.shortfalls}
+            closes = asked.difference(COMPUTE_RESOURCES) | lacking.intersection(COMPUTE_RESOURCES)
+        if reserved:
+            needs = {NeverClosed(d) if isinstance(d, str) else d: n for d, n in needs.items()}
+        free = self._judge.free_compute
+        return Shortage(needs, verdict.reason, closes, self._ledger.epoch, free)
 
     def _wait(
         self,
@@ -319,23 +317,6 @@ def _who_has_waited_too_long(starvation: Starvation | None) -> _MayClose:
     return lambda key: key.made <= cutoff or key.readiness is Readiness.INCOMPLETE
 
 
-def _shortage(found: Wait, asked: frozenset[str], epoch: int, *, reserved: bool) -> Shortage | None:
-    """What it lacks; None if it waits for anything but room. It closes all cards that it asks for,
-    and cpu and memory if it lacks them; nothing, if it can never fit as it stands. `reserved`:
-    nothing is closed to it.
-    """
-    if found.needs is None:
-        return None
-    verdict, needs = found.verdict, found.needs
-    closes = frozenset[str]()
-    if verdict.outcome is Outcome.WAITS:
-        lacking = {one.dimension for one in verdict.shortfalls}
-        closes = asked.difference(COMPUTE_RESOURCES) | lacking.intersection(COMPUTE_RESOURCES)
-    if reserved:
-        needs = {NeverClosed(d) if isinstance(d, str) else d: n for d, n in needs.items()}
-    return Shortage(needs, verdict.reason, closes, epoch)
-
-
 def _is_left(account: Account, found: Opening) -> bool:
     """Whether it was neither charged nor held back."""
     if not found.pods:
@@ -372,3 +353,91 @@ def _lending(account: Account, judge: ReleaseJudge) -> Hashable:
     ]
     others = tuple(map(judge.free, COMPUTE_RESOURCES))
     return tuple(lent), others, account.quota_mark, account.facts
+
+
+# --- who is to be told why (I4): many of those that wait for one reason at once, each of them once
+
+REFUSED_AT_A_TIME: Final = 32
+"""Pods in one refusal. Further pods that wait for the same reason follow in the next one."""
+
+
+@dataclass(slots=True, frozen=True)
+class Refusal:
+    """Pods that still wait and have not been told why, and the reason."""
+
+    pods: tuple[PodRecord, ...]
+    verdict: Verdict
+    gang: PodGroupState | None = None
+
+
+def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
+    """Some of the pods that wait in a queue and have not been told why. They then count as told.
+
+    None: all have been told. An empty list: there are more, but this call has already judged one
+    candidate. Pods that began waiting after the last pass are not known yet.
+    """
+    pending_notices = account.pending.pending_notices
+    found = pending_notices.next()
+    if found is not None and found[1] is None:
+        _ask_again(ledger, account, found[0])
+        found = pending_notices.next()
+    if found is None:
+        return None
+    candidate, words = found
+    if words is None:
+        return []
+    uids = pending_notices.take(words, REFUSED_AT_A_TIME)
+    there = (ledger.pods[uid] for uid in uids if uid in ledger.pods)
+    pods = sorted(there, key=lambda record: record.sort_key)
+    groups = [ledger.groups[uid] for uid in uids if uid in ledger.groups]
+    if isinstance(words, BehindHead):
+        return list(_of_those_behind(account, pods, groups, words))
+    if groups:
+        return [Refusal((), words, group) for group in groups]
+    gang = ledger.groups.get(candidate.gang.key) if candidate.gang is not None else None
+    return [Refusal(tuple(pods), words, gang)]
+
+
+def _of_those_behind(
+    account: Account, pods: list[PodRecord], groups: list[PodGroupState], behind: BehindHead
+) -> Iterator[Refusal]:
+    """Names the one before them only to those of its namespace, whose users may see it."""
+    for named in (False, True):
+        name = f"{behind.namespace}/{behind.name}" if named else None
+        text = gate_messages.behind(
+            account.name, behind.dimension, name, group=behind.group, waited=behind.waited
+        )
+        verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
+        those = [one for one in pods if (one.facts.namespace == behind.namespace) is named]
+        if those:
+            yield Refusal(tuple(those), verdict)
+        for group in groups:
+            if (group.key.partition("/")[0] == behind.namespace) is named:
+                yield Refusal((), verdict, group)
+
+
+def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
+    """Judge a candidate again whose verdict was not kept, as too many others were to be told."""
+    found = ReleaseJudge(ledger, account).judge(candidate)
+    if not isinstance(found, Wait) or found.verdict.reason is not candidate.classes[0].reason:
+        account.pending.activate(candidate)
+        ledger.dirty.mark_pending(account.name)
+    else:
+        account.pending.pending_notices.keep(candidate, found.verdict)
+
+
+def openings(
+    ledger: Ledger, queue: str, starvation: Starvation | None = None
+) -> Iterator[Opening | Refusal]:
+    """What can be opened in a queue now, in order, and who is to be told why he waits.
+
+    `starvation`: what wait is too long; None: none is.
+    """
+    account = ledger.account(queue)
+    if account is None:
+        return
+    for found in release_cycle(ledger, account, starvation=starvation):
+        if found is not None:
+            yield found
+        while (refusals := next_refusals(ledger, account)) is not None:
+            yield from refusals

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..accounts.account import AccountReader
 from ..ledger.ledger_reader import LedgerReader
@@ -13,14 +13,9 @@ _BEYOND: Final = 2**128
 """The share of who holds something and deserves nothing: above all others."""
 
 
-class _Place(NamedTuple):
-    """Where a queue stands (E6): the smallest comes first."""
-
-    overused: bool
-    """Whoever is goes after all others (W2), also of a lower priority."""
-    negated_priority: int
-    share: int
-    queue: str
+_Place = tuple[bool, int, int, str]
+"""Where a queue stands (E6), the smallest first: whether it is overused, so that it goes after all
+others (W2), also of a lower priority; its negated priority; its share; its name."""
 
 
 class QueueOrder:
@@ -76,7 +71,7 @@ class QueueOrder:
         """Remove and return the first queue that has a place; None if there is none."""
         while self._heap:
             round_, place = heapq.heappop(self._heap)
-            queue = place.queue
+            queue = place[-1]
             if self._places.get(queue) == (round_, place):
                 del self._places[queue]
                 if round_ > self._round:
@@ -91,23 +86,17 @@ class QueueOrder:
 def _place(ledger: LedgerReader, queue: str) -> _Place:
     account = ledger.account(queue)
     if account is None or account.facts is None:
-        return _Place(False, 0, 0, queue)
-    used = usage(ledger, account)
-    return _Place(used.overused, -account.facts.priority, used.share, queue)
+        return False, 0, 0, queue
+    overused, share = usage(ledger, account)
+    return overused, -account.facts.priority, share, queue
 
 
-class Usage(NamedTuple):
-    """How much a queue holds of what it deserves."""
+def usage(ledger: LedgerReader, account: AccountReader) -> tuple[bool, int]:
+    """How much a queue holds of what it deserves: whether it holds all of something that its
+    waiting pods ask for, or more (W2); and the largest part that it holds, of any dimension that
+    its waiting pods or groups ask for, in millionths (E6).
 
-    overused: bool
-    """Of something that its waiting pods ask for it holds all that it deserves, or more (W2)."""
-    share: int
-    """The largest part that it holds, of any dimension that its waiting pods or groups ask for, in
-    millionths (E6)."""
-
-
-def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
-    """Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
+    Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
     its `spec.deserved`, if it has one. Cards are not rounded before they are compared: a small
     quota might then deserve none. What it holds of anything that nobody there waits for does not
     count: who has all of one model is not behind for another one.
@@ -126,7 +115,7 @@ def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
         overused = overused or (held >= numerator and dimension in waits)
         if held:
             share = max(share, 1_000_000 * held // numerator if numerator else _BEYOND)
-    return Usage(overused, share)
+    return overused, share
 
 
 def _cards_asked_for(account: AccountReader) -> list[str]:

@@ -4,26 +4,5 @@ In: the ledger. Out: plain data for status, metrics and the command line; an ind
 and what differs from it (I2).
 """
 
-from .cluster_report import UseTotals
-from .drift import Compared, Totals, compare, totals_of
-from .memory_report import (
-    MemoryNodeRow,
-    MemoryPodRow,
-    MemoryReport,
-    SharedCardRow,
-    UnitTotal,
-    memory_report,
-    node_row,
-    unlimited_use,
-)
-from .outside_use import OutsideUse
-from .queue_report import (
-    CardRow,
-    QueueReport,
-    QueueUse,
-    ResourceRow,
-    Waiting,
-    columns,
-    group_cards,
-    report,
-)
+from .drift import Totals
+from .queue_report import QueueReport, report

@@ -1,13 +1,16 @@
-"""What people see of the whole cluster: the totals of each card over all queues (section 6).
+"""What people see of the whole cluster: the totals of each card over all queues (section 6), and
+who uses cards outside every queue (section 2, V5).
 
 All amounts are cards. The policy tells the use: `Deny` is on-line, `Gate` off-line. If a queue
 leaves the policy to each pod's controller, what its pods hold is split by that; its quota is not.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import Final, NamedTuple
 
-from ..accounts.account import Row
+from ..accounts.account import OUTSIDE
+from ..amounts import Amounts, is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..steps import Steps
 from .queue_report import QueueUse, cards_of, use_of
@@ -79,12 +82,43 @@ def cluster_report(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
             if use is not QueueUse.BY_CONTROLLER:
                 card.part(use).allocated += row.allocated
                 continue
-            for own, amount in _by_controller(row):
-                card.part(own).allocated += amount
+            # What the pods of a queue without a policy hold, by use; without zeros.
+            online = row.allocated - row.offline
+            for own, amount in ((QueueUse.ONLINE, online), (QueueUse.OFFLINE, row.offline)):
+                if amount:
+                    card.part(own).allocated += amount
     return found
 
 
-def _by_controller(row: Row) -> Iterator[tuple[QueueUse, int]]:
-    """What the pods of a queue without a policy hold, by use; without zeros."""
-    parts = ((QueueUse.ONLINE, row.allocated - row.offline), (QueueUse.OFFLINE, row.offline))
-    return ((use, amount) for use, amount in parts if amount)
+MOST_PODS: Final = 3
+"""Pods that are named."""
+
+
+class OutsideUse(NamedTuple):
+    """Pods that hold cards and are charged to no queue."""
+
+    pods: int
+    cards: Amounts
+    """By card, those that are used most first."""
+    first: tuple[str, ...] = ()
+    """`namespace/name` of the first by name."""
+
+
+def outside_use(ledger: LedgerReader, namespace: str = "") -> OutsideUse:
+    """Of all pods that are released or bound; of one namespace where that is named. O(pods).
+
+    A card that is not known, since its node is not, is left out, and so is who holds no other.
+    """
+    cards: dict[str, int] = {}
+    names: list[str] = []
+    for record in ledger.pods.values():
+        facts = record.facts
+        if record.queue != OUTSIDE or not record.held or namespace not in ("", facts.namespace):
+            continue
+        held = [(name, amount) for name, amount in record.charge if is_card(name)]
+        for name, amount in held:
+            cards[name] = cards.get(name, 0) + amount
+        if held:
+            names.append(f"{facts.namespace}/{facts.name}")
+    most_first = sorted(cards.items(), key=lambda row: (-row[1], row[0]))
+    return OutsideUse(len(names), dict(most_first), tuple(nsmallest(MOST_PODS, names)))

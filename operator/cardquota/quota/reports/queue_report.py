@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ..accounts.account import OUTSIDE, AccountReader, Borrowed, OverQuota, Row
+from ..accounts.account import OUTSIDE, AccountReader, Borrowed, OverQuota
 from ..amounts import Amount, cpu_quantity, is_card, memory_quantity
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -154,40 +154,25 @@ class QueueReport:
     @property
     def conditions(self) -> tuple[ViewCondition, ...]:
         """Whether its quota can be read, is exceeded, oversold, and lent to rolling updates."""
-        problem = self.quota_problem or self.spec_problem
+        wrong = ""
+        if self.quota_problem:
+            wrong = report_messages.quota_unreadable(self.quota_problem, kept=self.has_quota)
+        elif self.spec_problem:
+            wrong = report_messages.limit_unreadable(self.spec_problem)
+        reason = "Unreadable" if wrong else "Readable"
+        valid = ViewCondition(Condition.QUOTA_VALID, not wrong, reason, wrong)
+        over = report_messages.over_quota(self.name, self.over, self.state) if self.over else ""
         oversold = [report_messages.oversold(*found) for found in self.oversold]
-        found = (
-            ViewCondition(
-                Condition.QUOTA_VALID,
-                not problem,
-                "Unreadable" if problem else "Readable",
-                _unreadable(self),
-            ),
-            ViewCondition(
-                Condition.OVER_QUOTA,
-                bool(self.over),
-                "OverQuota" if self.over else "WithinQuota",
-                report_messages.over_quota(self.name, self.over, self.state) if self.over else "",
-            ),
-            ViewCondition(
-                Condition.OVERSOLD,
-                bool(oversold),
-                "QuotasExceedCluster" if oversold else "ClusterHasAll",
-                first_of(oversold, "; "),
-            ),
-        )
-        if not self.lends:
-            return found
         borrowed = [report_messages.borrowed(self.name, *one) for one in self.borrowed]
-        reason = "RollingUpdate" if borrowed else "NothingBorrowed"
-        text = first_of(borrowed, "; ")
-        return *found, ViewCondition(Condition.BORROWED, bool(borrowed), reason, text)
-
-
-def _unreadable(found: QueueReport) -> str:
-    if found.quota_problem:
-        return report_messages.quota_unreadable(found.quota_problem, kept=found.has_quota)
-    return report_messages.limit_unreadable(found.spec_problem) if found.spec_problem else ""
+        told = [
+            (Condition.OVER_QUOTA, over, "OverQuota", "WithinQuota"),
+            (Condition.OVERSOLD, first_of(oversold, "; "), "QuotasExceedCluster", "ClusterHasAll"),
+            (Condition.BORROWED, first_of(borrowed, "; "), "RollingUpdate", "NothingBorrowed"),
+        ]
+        return valid, *(
+            ViewCondition(type_, bool(text), holds if text else holds_not, text)
+            for type_, text, holds, holds_not in told[: 3 if self.lends else 2]
+        )
 
 
 def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
@@ -241,19 +226,6 @@ def card_rows(ledger: LedgerReader, account: AccountReader) -> tuple[CardRow, ..
     return tuple(_card_row(ledger, account, name, borrowed.get(name, 0)) for name in names)
 
 
-def offline_of(account: AccountReader, row: Row) -> int:
-    """The cards of a row of a queue that are allocated off-line: by the queue's policy, else by
-    what each pod's controller makes of it.
-    """
-    match use_of(account):
-        case QueueUse.OFFLINE:
-            return row.allocated
-        case QueueUse.BY_CONTROLLER:
-            return row.offline
-        case _:
-            return 0
-
-
 def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
     """The cards of which an account has a quota or counts something: the known cards, sorted, and
     the names that no node, quota or status knows, of which there may be as many as pods. A fraction
@@ -282,6 +254,8 @@ def use_of(account: AccountReader) -> QueueUse:
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
     row, quota, surge = account.row(name), account.quota.get(name, 0), account.lent(name)
     recorded = account.facts.recorded.get(name) if account.facts else None
+    # By the queue's policy, else by what each pod's controller makes of it.
+    by_use = {QueueUse.OFFLINE: row.allocated, QueueUse.BY_CONTROLLER: row.offline}
     return CardRow(
         name=name,
         resource=_resource(ledger, name) or (recorded[0] or None if recorded else None),
@@ -292,7 +266,7 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed:
         elastic=row.elastic,
         guarantee=quota,
         deserved=ledger.shares.shown(account.name, name),
-        offline=offline_of(account, row),
+        offline=by_use.get(use_of(account), 0),
         surge=surge or None,
         borrowed=borrowed if surge else None,
     )
@@ -334,13 +308,8 @@ class Columns:
     """What is wrong with the queue; empty if nothing is."""
 
 
-class _Cell(NamedTuple):
-    """What a column says of one model."""
-
-    busy: int
-    """Cards, to be sorted by."""
-    card: str
-    text: str
+_Cell = tuple[int, str, str]
+"""What a column says of one model: cards, to be sorted by; the model; the text."""
 
 
 def columns(found: QueueReport) -> Columns:
@@ -350,7 +319,7 @@ def columns(found: QueueReport) -> Columns:
         f"{row.name} {amount_text(row.name, row.elastic)}" for row in found.resources if row.elastic
     )
     return Columns(
-        cards=_line(_Cell(r.charged, r.name, f"{r.allocated}/{r.quota}") for r in found.cards),
+        cards=_line((r.charged, r.name, f"{r.allocated}/{r.quota}") for r in found.cards),
         inqueue=_line(_amounts((r.name, r.inqueue) for r in found.cards)),
         elastic=_line(_amounts((r.name, r.elastic) for r in found.cards), elastic),
         requested=_line(_amounts((r.name, r.requested) for r in found.cards)),
@@ -361,7 +330,7 @@ def columns(found: QueueReport) -> Columns:
 
 
 def _amounts(amounts: Iterable[Amount]) -> Iterator[_Cell]:
-    return (_Cell(amount, card, str(amount)) for card, amount in amounts if amount)
+    return ((amount, card, str(amount)) for card, amount in amounts if amount)
 
 
 def _notes(found: QueueReport) -> Iterator[str]:
@@ -392,8 +361,8 @@ def _first(texts: list[str]) -> str:
 
 def _line(cells: Iterable[_Cell], others: Iterable[str] = ()) -> str:
     """`others`: what follows the cards."""
-    cells = sorted(cells, key=lambda cell: (-cell.busy, cell.card))
-    shown = _first([f"{cell.card} {cell.text}" for cell in cells])
+    cells = sorted(cells, key=lambda cell: (-cell[0], cell[1]))
+    shown = _first([f"{card} {text}" for _, card, text in cells])
     return ", ".join(filter(None, (shown, *others))) or "-"
 
 

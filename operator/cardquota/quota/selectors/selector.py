@@ -69,14 +69,9 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
             terms=required.node_selector_terms if required else None,
         )
 
-    def allows(self, card: Card) -> bool:
-        """Whether a node that shows `card` can satisfy this, as far as the card's labels go."""
-        return bool(self.allowed((card,)))
-
     def allowed(self, cards: Iterable[Card]) -> list[Card]:
-        """The cards that this allows (see `allows`), in their order.
-
-        Costs a microsecond for each card and requirement.
+        """The cards of which a node that shows them can satisfy this, as far as their labels go, in
+        their order. Costs a microsecond for each card and requirement.
         """
         left = list(cards)
         for key, value in self.labels:
@@ -213,7 +208,7 @@ def requirements(selector: Selector, keys: Collection[str]) -> str:
     affinity one term. At most five terms, then a count. If one of the terms requires nothing of
     these labels, neither does the affinity.
     """
-    parts = [_among(key, (value,)) for key, value in selector.labels if key in keys]
+    parts = [f"{show(key)} {show(value)}" for key, value in selector.labels if key in keys]
     terms = [_term(term, keys) for term in selector.terms or () if not _is_empty(term)]
     if terms and all(terms):
         parts.append(first_of(list(dict.fromkeys(terms)), " or "))
@@ -234,7 +229,7 @@ def _requirement(expression: Expression) -> str:
     key, values = expression.key, expression.values or ()
     match expression.operator:
         case "In":
-            return _among(key, values)
+            return f"{show(key)} {listed(values, ' or ')}"
         case "NotIn":
             return f"{show(key)} not in {listed(values)}"
         case "Exists":
@@ -246,10 +241,6 @@ def _requirement(expression: Expression) -> str:
         case "Lt":
             return f"{show(key)} < {listed(values)}"
     return f"{show(key)} {show(expression.operator)} {listed(values)}"
-
-
-def _among(key: str, values: tuple[str, ...]) -> str:
-    return f"{show(key)} {listed(values, ' or ')}"
 
 
 _number = lru_cache(maxsize=8_192)(whole_number)  # of labels, which have at most 63 characters
@@ -375,9 +366,7 @@ TOLERATIONS_KEPT: Final = SizedCache[Tolerations, Tolerations]()
 
 def taints_of(found: Iterable[Taint] | None) -> Taints:
     """The taints that keep pods away, sorted."""
-    kept = (
-        NodeTaint(t.key, t.value or "", t.effect) for t in found or () if t.effect in _KEEP_AWAY
-    )
+    kept = (one for one in found or () if one.effect in _KEEP_AWAY)
     taints = tuple(sorted({NodeTaint(t.key, t.value or "", t.effect) for t in kept}))
     known = TAINTS_KEPT.get(taints)
     return known if known is not None else TAINTS_KEPT.put(taints, taints, _size_of(taints))

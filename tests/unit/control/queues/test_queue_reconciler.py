@@ -15,7 +15,8 @@ from cardquota.control.queues import queue_reconciler as module
 from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import Waiting, report
+from cardquota.quota.reports import report
+from cardquota.quota.reports.queue_report import Waiting
 
 from ..fakes import a_world, denied, lost, refused, stored, until
 from .queue_numbers import UID, a_reconciler, numbers, one_more, seen, want

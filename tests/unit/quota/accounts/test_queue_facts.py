@@ -7,17 +7,15 @@ import pytest
 from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts import (
-    LONGEST_TEXT,
-    IgnoredCards,
-    QueueError,
+from cardquota.quota.accounts.queue_facts import LONGEST_TEXT, QueueError
+from cardquota.quota.decisions.queue_write import (
     check_queue,
     doubts_about,
+    ignored_cards,
     not_deserved,
 )
-from cardquota.quota.accounts.queue_write import ignored_cards
 from cardquota.quota.messages import queue_write_messages
-from cardquota.quota.objects import Guarantee, QueueSpec
+from cardquota.quota.objects.queue import Guarantee, QueueSpec
 
 
 def test_guarantee_and_deserved_are_read() -> None:
@@ -167,12 +165,17 @@ def test_q2_a_stored_limit_that_cannot_be_read_is_nothing_and_says_so() -> None:
     assert a_queue().limited_to(cpu="4").facts().spec_problem == ""
 
 
+def nothing_meant(_: str) -> str:
+    return ""
+
+
 def test_d9_rows_that_no_node_can_have_are_doubtful() -> None:
     odd = [f"NVIDIA H{number}" for number in range(7)]
-    found = doubts_about(a_queue().with_quota(dict.fromkeys([H200, *odd], 1)).wire())
+    queue = a_queue().with_quota(dict.fromkeys([H200, *odd], 1))
+    found = doubts_about(queue.wire(), nothing_meant)
     assert found == tuple(queue_write_messages.row_impossible(name) for name in odd[:5])
-    for quiet in (a_queue(), a_queue().with_quota({H200: 1}), a_queue().with_quota_text("{")):
-        assert doubts_about(quiet.wire()) == ()
+    for quiet in (a_queue(), a_queue().with_quota({H200: 1})):
+        assert doubts_about(quiet.wire(), nothing_meant) == ()
 
 
 def test_v2_a_guarantee_has_to_be_deserved() -> None:
@@ -202,8 +205,8 @@ def test_r6_what_is_stored_and_cannot_be_read_lends_nothing_and_is_reported() ->
 
 def test_r6_a_card_without_quota_is_doubted() -> None:
     queue = a_queue().with_quota({H200: 3}).annotated(v.SURGE, f'{{"{H800}": 1, "{H200}": 1}}')
-    assert doubts_about(queue.wire()) == (queue_write_messages.surge_without_quota(H800),)
-    assert doubts_about(queue.annotated(v.SURGE, "[").wire()) == ()
+    said = queue_write_messages.surge_without_quota(H800)
+    assert doubts_about(queue.wire(), nothing_meant) == (said,)
 
 
 # --- Q2: card resources in a queue's specification are no quota ----------------------------------
@@ -220,9 +223,9 @@ def test_q2_they_are_found_in_every_field() -> None:
         guarantee=Guarantee(resource={GPU: "2", "NVIDIA-H200": 1}),
     )
     assert ignored_cards(spec, counts) == (
-        IgnoredCards("capability", GPU, "8"),
-        IgnoredCards("deserved", GPU, "4"),
-        IgnoredCards("guarantee.resource", GPU, "2"),
+        ("capability", GPU),
+        ("deserved", GPU),
+        ("guarantee.resource", GPU),
     )
 
 
@@ -233,10 +236,9 @@ def test_p8_no_more_than_a_thousand_names_are_looked_at() -> None:
         asked.append(resource)
         return True
 
-    spec = QueueSpec(capability={f"x/{number}": "1" * 1_000 for number in range(5_000)})
+    spec = QueueSpec(capability={f"x/{number}": "1" for number in range(5_000)})
     found = ignored_cards(spec, hears)
     assert len(found) == len(asked) == 1_000
-    assert len(found[0].amount) == 40
 
 
 # --- What is read back of what we have published of a queue --------------------------------------

@@ -2,13 +2,8 @@
 
 from builders import H200, H800, a_group, a_pod, a_queue, see
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import (
-    MOST_AMOUNTS,
-    card_amounts,
-    choice_amounts,
-    holders_in,
-)
-from cardquota.quota.answers.queue_answer import AT_A_TIME
+from cardquota.quota.answers.answer_forms import MOST_AMOUNTS, card_amounts, choice_amounts
+from cardquota.quota.answers.queue_answer import AT_A_TIME, holders_in
 
 from .asked_cluster import a_cluster, asked, holding, of_deployment, waiting
 
@@ -102,7 +97,7 @@ def test_f1_a_group_that_goes_while_others_are_looked_at_holds_nothing() -> None
     steps = holders_in(ledger, "queue", 1)
     next(steps)
     ledger.group_gone(groups[-1].key)
-    assert to_its_end(steps).others == len(groups) - 2
+    assert to_its_end(steps)[1] == len(groups) - 2
 
 
 def test_f1_amounts_are_the_largest_first_and_not_too_many() -> None:

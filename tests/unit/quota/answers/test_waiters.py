@@ -3,8 +3,8 @@
 from builders import H200, a_group, a_pod, a_queue, see
 from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import QueueAnswer, place_in, queue_answer, waiting_order
-from cardquota.quota.answers.waiting import AT_A_TIME
+from cardquota.quota.answers import QueueAnswer, queue_answer
+from cardquota.quota.answers.waiting import AT_A_TIME, place_in, waiting_order
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
@@ -178,11 +178,11 @@ def test_f3_whose_gate_somebody_refuses_to_open_waits_in_its_place_for_that() ->
         assert found.waiting == (3, "2026-01-02T09:00:00Z")
         account = ledger.account("queue")
         assert account is not None
-        assert account.pending.by_reason[v.Reason.GATE_REFUSED] == 1
+        assert account.pending.pending_notices.by_reason[v.Reason.GATE_REFUSED] == 1
         assert set(account.pending.uids()) == {"kept", "next", "last"}
         # Whatever is decided about it, it is one that waits.
         ledger.decisions.put_back("kept")
-        assert v.Reason.GATE_REFUSED not in account.pending.by_reason
+        assert v.Reason.GATE_REFUSED not in account.pending.pending_notices.by_reason
         ledger.decisions.back_off("kept")
     ledger.pod_gone("kept")
     assert names(ledger) == ["next", "last"]

@@ -5,7 +5,12 @@ import pytest
 from builders import a_node
 from builders.node import NodeBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards import MemoryShape, SharedUnit, UnhealthyListError, read_unhealthy
+from cardquota.quota.cards.memory_shape import (
+    MemoryShape,
+    SharedUnit,
+    UnhealthyListError,
+    read_unhealthy,
+)
 
 
 def shape(**amounts: object) -> MemoryShape | None:

@@ -1,7 +1,8 @@
 """The annotations by which the device plugin learns of the card."""
 
 from builders import a_pod
-from cardquota.quota.cards import CardPlacement, placement_annotations
+from cardquota.quota.cards import CardPlacement
+from cardquota.quota.cards.memory_shape import placement_annotations
 
 
 def test_b5_what_is_written_is_what_is_read() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200, H800
-from cardquota.quota.cards import QuotaTextError, read_quota, read_request
+from cardquota.quota.cards.quota_text import QuotaTextError, read_quota, read_request
 
 
 @pytest.mark.parametrize(

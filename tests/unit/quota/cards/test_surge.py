@@ -4,7 +4,8 @@ import pytest
 
 from builders import H200, H800
 from cardquota.quota import LARGEST
-from cardquota.quota.cards import NO_SURGE, QuotaTextError, read_surge
+from cardquota.quota.cards.card import NO_SURGE
+from cardquota.quota.cards.quota_text import QuotaTextError, read_surge
 
 
 def test_a_number_is_meant_of_each_card() -> None:

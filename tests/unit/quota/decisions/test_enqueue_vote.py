@@ -5,9 +5,9 @@ import pytest
 from builders import H200, H800, R4090, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.decisions import (
+from cardquota.quota.decisions import Vote
+from cardquota.quota.decisions.enqueue_vote import (
     EnqueueRequest,
-    Vote,
     enqueue_request,
     vote_without_judgement,
 )

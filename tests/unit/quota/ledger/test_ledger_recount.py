@@ -28,13 +28,15 @@ from builders.plain_cluster import (
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from builders.queue_order import queue_order
-from cardquota.quota import REQUEST, Stamp, canonical
-from cardquota.quota.decisions import QueueRoom, on_the_way
+from cardquota.quota import Stamp, canonical
+from cardquota.quota.decisions import QueueRoom
+from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.pods import PodRequest, read
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
+from cardquota.quota.vocabulary import REQUEST
 
 from ..any_cluster import (
     BROKEN,
@@ -642,7 +644,7 @@ class Histories(RuleBasedStateMachine):
             middle = created[(len(created) - 1) // 2] if created else None
             waits = account.pending.waits
             assert (waits.oldest, waits.median, len(waits)) == (oldest, middle, len(pods))
-            assert sum(account.pending.by_reason.values()) == len(pods)
+            assert sum(account.pending.pending_notices.by_reason.values()) == len(pods)
 
     @invariant()
     def what_was_noted_of_those_who_wait_hides_nobody_who_fits(self) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from builders import CARDS, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.quota import to_its_end
-from cardquota.quota.decisions import is_surplus, judge_create
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.decisions.borrowing import is_surplus
 from cardquota.quota.ledger import Ledger
 
 from ..counting import steps_of

@@ -23,8 +23,8 @@ from cardquota.quota.decisions import QueueRoom
 from cardquota.quota.pods import PodRequest
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
-from cardquota.quota.reports import unlimited_use
 from cardquota.quota.reports.drift import drift
+from cardquota.quota.reports.memory_report import unlimited_use
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 
 from ..any_memory_rows import (

@@ -9,8 +9,7 @@ from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_
 from builders.pod import PodBody
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import compare
-from cardquota.quota.reports.drift import drift
+from cardquota.quota.reports.drift import compare, drift
 
 from ..events import ledger_totals
 

@@ -9,7 +9,8 @@ from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.quota import BODY, Reason
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import LargePod, Pod
+from cardquota.quota.objects import Pod
+from cardquota.quota.objects.pod import LargePod
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 

@@ -2,7 +2,8 @@
 
 from builders import a_pod
 from cardquota.quota import Reason
-from cardquota.quota.pending import PendingQueue, PodClass
+from cardquota.quota.pending import PendingQueue
+from cardquota.quota.pending.candidate import PodClass
 from cardquota.quota.pods import ChargeState, PodRecord
 
 from ...containers import containers
@@ -81,7 +82,7 @@ def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
         for pod in pods:
             pending.join(pod, pod.facts.name)
         assert not pending.refresh(0, lambda _: None)
-        candidate = pending.next_active()
+        candidate = pending.active.first()
         assert candidate is not None
         assert candidate.sort_key == first.sort_key
         for pod in pods:

@@ -6,7 +6,6 @@ from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import QueuePosition
 from cardquota.quota.pending import pending_queue as module
 from cardquota.quota.release import release_cycle
 
@@ -29,7 +28,7 @@ def gang(name: str, minute: int, cards: int = 1) -> tuple[GroupBody, PodBody, Po
     return group, one.created(when).gated(), two.created(when).gated()
 
 
-def place(ledger: Ledger, name: str, *, decide: bool = True) -> QueuePosition:
+def place(ledger: Ledger, name: str, *, decide: bool = True) -> tuple[int, int]:
     account = ledger.account("red")
     assert account is not None
     if decide:
@@ -45,9 +44,9 @@ def test_it_is_found_in_the_order_of_release() -> None:
     late = [pod.created("2026-05-01T13:00:00Z") for pod in pods]
     world = a_world(FULL, HOLDER, *gang("b", 2), *gang("a", 1), *gang("c", 3, 2), *late)
     assert [place(world, name) for name in "abc"] == [
-        QueuePosition(1, 4),
-        QueuePosition(2, 4),
-        QueuePosition(3, 4),
+        (1, 4),
+        (2, 4),
+        (3, 4),
     ]
 
 
@@ -55,7 +54,7 @@ def test_those_that_wait_for_something_else_count_too() -> None:
     """A gang of which a member is missing has its place in the order."""
     incomplete = gang("a", 1)[:2]
     world = a_world(FULL, HOLDER, *incomplete, *gang("b", 2))
-    assert [place(world, name) for name in "ab"] == [QueuePosition(1, 2), QueuePosition(2, 2)]
+    assert [place(world, name) for name in "ab"] == [(1, 2), (2, 2)]
 
 
 def test_one_that_waits_for_room_and_for_a_card_counts_once() -> None:
@@ -64,7 +63,7 @@ def test_one_that_waits_for_room_and_for_a_card_counts_once() -> None:
     group, *pods = gang("a", 1)
     asks = [pod.naming("NVIDIA-H800") for pod in pods]
     world = a_world(small, group, *asks, *gang("b", 2))
-    assert [place(world, name) for name in "ab"] == [QueuePosition(1, 2), QueuePosition(2, 2)]
+    assert [place(world, name) for name in "ab"] == [(1, 2), (2, 2)]
 
 
 def test_one_that_is_still_to_be_tried_has_a_place() -> None:
@@ -72,15 +71,15 @@ def test_one_that_is_still_to_be_tried_has_a_place() -> None:
     account = world.account("red")
     assert account is not None
     account.pending.refresh(world.epoch, account.limit)
-    assert place(world, "a", decide=False) == QueuePosition(1, 1)
+    assert place(world, "a", decide=False) == (1, 1)
 
 
 def test_a_group_that_is_to_be_enqueued_has_a_place() -> None:
     asks = a_group("first").in_queue("red").of(2).asking({H200: 4})
     world = a_world(FULL, HOLDER, asks.created("2026-05-01T11:00:00Z"), *gang("a", 1))
     assert [place(world, name) for name in ("first", "a")] == [
-        QueuePosition(1, 2),
-        QueuePosition(2, 2),
+        (1, 2),
+        (2, 2),
     ]
 
 
@@ -89,7 +88,7 @@ def test_a_group_with_some_of_its_pods_counts_once() -> None:
     group, pod, _ = gang("a", 1)
     asks = group.asking({H200: 2}).created("2026-05-01T11:00:00Z")
     world = a_world(FULL, HOLDER, asks, pod, *gang("b", 2))
-    assert [place(world, name) for name in "ab"] == [QueuePosition(1, 2), QueuePosition(2, 2)]
+    assert [place(world, name) for name in "ab"] == [(1, 2), (2, 2)]
 
 
 def test_a_gang_whose_members_go_one_by_one_has_none() -> None:
@@ -106,4 +105,4 @@ def test_a_gang_whose_members_go_one_by_one_has_none() -> None:
 def test_too_many_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_COUNTED", 1)
     world = a_world(FULL, HOLDER, *gang("a", 1), *gang("b", 2, 2))
-    assert place(world, "b") == QueuePosition(0, 1)
+    assert place(world, "b") == (0, 1)

@@ -9,7 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from builders import a_pod
 from cardquota.quota import Outcome, Reason, Verdict, time_text
 from cardquota.quota.ledger.groups import PodGroupState
-from cardquota.quota.pending import BehindHead, Candidate, PendingQueue, WaitTimes
+from cardquota.quota.pending import Candidate, PendingQueue
+from cardquota.quota.pending.pending_notices import BehindHead, WaitTimes
 from cardquota.quota.pods import ChargeState, PodRecord
 
 BEHIND = BehindHead("NVIDIA-H200", "team", "first", group=False, waited=None)
@@ -38,19 +39,19 @@ def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
         pending.join(pod, "one")
     pending.pending_notices.add(candidate_of(pending, "one"), words(Reason.INSUFFICIENT_CARD))
     pending.join(pods[2], "one")
-    assert pending.by_reason == {Reason.INSUFFICIENT_CARD: 3}
+    assert pending.pending_notices.by_reason == {Reason.INSUFFICIENT_CARD: 3}
     pending.pending_notices.add(candidate_of(pending, "one"), words(Reason.QUEUE_NOT_OPEN))
-    assert pending.by_reason[Reason.QUEUE_NOT_OPEN] == 3
+    assert pending.pending_notices.by_reason[Reason.QUEUE_NOT_OPEN] == 3
     for pod in pods:
         pending.leave(pod)
-    assert pending.by_reason == {}
+    assert pending.pending_notices.by_reason == {}
 
 
 def test_t7_who_is_behind_somebody_waits_for_that() -> None:
     pending = PendingQueue("red")
     pending.join(record("a"), "one")
     pending.pending_notices.add_behind(candidate_of(pending, "one"), BEHIND)
-    assert pending.by_reason == {Reason.BEHIND: 1}
+    assert pending.pending_notices.by_reason == {Reason.BEHIND: 1}
 
 
 def test_t7_who_waits_for_a_write_of_ours_keeps_the_last_reason() -> None:
@@ -58,7 +59,7 @@ def test_t7_who_waits_for_a_write_of_ours_keeps_the_last_reason() -> None:
     pending.join(record("a"), "one")
     for reason in (Reason.INSUFFICIENT_CARD, None):
         pending.pending_notices.add(candidate_of(pending, "one"), words(reason))
-    assert pending.by_reason[Reason.INSUFFICIENT_CARD] == 1
+    assert pending.pending_notices.by_reason[Reason.INSUFFICIENT_CARD] == 1
 
 
 def test_t7_a_group_without_pods_is_no_pod_that_waits() -> None:
@@ -66,7 +67,7 @@ def test_t7_a_group_without_pods_is_no_pod_that_waits() -> None:
     pending.ask(group, record("group").sort_key, ("NVIDIA-H200",))
     pending.pending_notices.add(pending.groups[group], words(Reason.INSUFFICIENT_CARD))
     pending.pending_notices.add_behind(pending.groups[group], BEHIND)
-    assert pending.by_reason == {}
+    assert pending.pending_notices.by_reason == {}
     assert len(pending.waits) == 0
 
 
@@ -107,7 +108,7 @@ class ComingAndGoing(RuleBasedStateMachine):
         for pod_class in self.pending.classes.values():
             reason = pod_class.waits_for
             found[reason] = found.get(reason, 0) + len(pod_class.sort_keys)
-        assert found == self.pending.by_reason
+        assert found == self.pending.pending_notices.by_reason
         assert sum(found.values()) == len(self.pending.waits) == len(self.pending)
 
 

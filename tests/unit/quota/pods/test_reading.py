@@ -11,7 +11,7 @@ import pytest
 from builders import GPU, H200, H800, SHARED, a_ledger, a_node, a_pod, a_queue
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodFacts, Reading, Readings, read
-from cardquota.quota.selectors import HOST_NAME
+from cardquota.quota.selectors.selector import HOST_NAME
 
 from ...steps import steps_of
 

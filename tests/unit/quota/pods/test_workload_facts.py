@@ -10,14 +10,9 @@ from builders import GPU, H200, a_ledger, a_pod
 from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 from cardquota.quota import limits
-from cardquota.quota.objects import (
-    LargeWorkload,
-    LimitRange,
-    LimitRangeItem,
-    LimitRangeSpec,
-    Meta,
-    Workload,
-)
+from cardquota.quota.objects import Meta, Workload
+from cardquota.quota.objects.cluster import LimitRange, LimitRangeItem, LimitRangeSpec
+from cardquota.quota.objects.workload import LargeWorkload
 from cardquota.quota.pods import PodDefaults, WorkloadFacts, pod_of
 from cardquota.quota.pods.workload_facts import workload_facts
 

@@ -401,7 +401,7 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
     assert account is not None
     while account.pending.refresh(ledger.epoch, account.limit):
         pass
-    candidate = account.pending.next_active()
+    candidate = account.pending.active.first()
     assert candidate is not None
     reservation = ledger.decisions.reserve("team/gang", "red", "term-1", ((H200, 2),))
     ledger.decisions.confirm_reservation("team/gang", reservation, 9)

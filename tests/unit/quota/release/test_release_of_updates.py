@@ -9,8 +9,9 @@ from builders import H200, H800, a_namespace, a_pod, see
 from cardquota.quota import Limit
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import borrowers
-from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, Starvation, release_cycle
+from cardquota.quota.pending import candidate_order
+from cardquota.quota.release import ReleaseJudge, Starvation, release_cycle
+from cardquota.quota.release.cycle import BORROWERS_AT_A_TIME
 
 from ..releasing import release
 from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set
@@ -153,7 +154,7 @@ def test_r6_others_go_on_however_many_may_not_borrow() -> None:
 
 
 def test_r6_those_beyond_the_limit_wait_for_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(borrowers, "BORROWERS", Limit("some", 1))
+    monkeypatch.setattr(candidate_order, "BORROWERS", Limit("some", 1))
     ledger = full(new=1)
     see(ledger, pod("x", "x-1").gated(), pod("new").gated())
     assert opened(ledger) == []

@@ -3,14 +3,14 @@
 from builders import GPU, H200, a_ledger, a_node, a_pod
 from cardquota.quota import to_its_end
 from cardquota.quota.cards import CardPlacement, MemoryPod
-from cardquota.quota.reports import (
+from cardquota.quota.reports.memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
     SharedCardRow,
     UnitTotal,
+    memory_report,
     node_row,
 )
-from cardquota.quota.reports.memory_report import memory_report
 
 
 def test_b8_cards_pods_and_sums_by_unit() -> None:

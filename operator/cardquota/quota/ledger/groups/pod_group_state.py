@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from ...amounts import LARGEST, Charge, canonical
-from ...pending.release_key import Readiness
+from ...pending.candidate import Readiness
 from ...pods.pod_record import PodRecord, SortKey
 from ...pods.pod_request import CardChoice
 from ...stamp import Reservation

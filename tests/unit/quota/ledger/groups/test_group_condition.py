@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from builders import a_group
-from cardquota.quota import TASKS
 from cardquota.quota.ledger.groups import (
     FOREIGN,
     NO_CONDITION,
@@ -13,6 +12,7 @@ from cardquota.quota.ledger.groups import (
     QUOTA_CONDITION,
 )
 from cardquota.quota.ledger.groups.group_facts import group_facts
+from cardquota.quota.limits import TASKS
 from cardquota.quota.objects import PodGroup
 
 OURS = {"type": "Unschedulable", "status": "True", "reason": "QueueNotOpen", "message": "closed"}

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from builders import CARDS, a_group, a_ledger, a_pod, a_queue, see
-from cardquota.quota import MIN_MEMBER, TASKS
+from cardquota.quota import MIN_MEMBER
 from cardquota.quota.ledger.groups import minimum_problem, queue_said
+from cardquota.quota.limits import TASKS
 
 
 @pytest.mark.parametrize(
