@@ -1,7 +1,7 @@
 """The Queue: a tenant's quota. Volcano's object, with additions to its status.
 
-Card quotas are in annotations (`quota.vocabulary`), not in the spec. The spec is Volcano's, field
-for field, so objects move between the two without a change.
+Card quotas are in annotations (`quota.vocabulary`), not in the spec. The spec has Volcano's fields,
+so objects move between the two without a change; what only Volcano reads is kept as it is written.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from .custom_resource import Column, CustomResource
 from .fields import (
     Int32,
-    Int64,
+    Opaque,
     ResourceList,
     StoredObject,
     WireModel,
@@ -37,55 +37,6 @@ class GuaranteeSchema(WireModel):
     """Amounts by resource name."""
 
 
-class ExtendCluster(WireModel):
-    """Another cluster that jobs of the queue may be sent to."""
-
-    name: str | None = None
-    """Name of the cluster."""
-    weight: Int32 | None = None
-    """Share of the cluster, relative to the weights of the other clusters."""
-    capacity: ResourceList | None = None
-    """Resources of the cluster."""
-
-
-class NodeGroupRule(WireModel):
-    """Node groups that a queue must or should use, or must or should avoid."""
-
-    required_during_scheduling_ignored_during_execution: list[str] | None = None
-    """Node groups for which the rule must hold."""
-    preferred_during_scheduling_ignored_during_execution: list[str] | None = None
-    """Node groups for which the rule should hold."""
-
-
-class QueueAffinity(WireModel):
-    """Node groups on which the pods of a queue may run."""
-
-    node_group_affinity: NodeGroupRule | None = None
-    """Node groups to use."""
-    node_group_anti_affinity: NodeGroupRule | None = None
-    """Node groups to avoid."""
-
-
-class DeviceQuota(WireModel):
-    """Amount of devices of one device class."""
-
-    count: Int64
-    """Number of devices."""
-    capacity: ResourceList | None = None
-    """Consumable capacity, by dimension."""
-
-
-class DeviceQuotas(WireModel):
-    """Amounts of devices claimed through Dynamic Resource Allocation, by device class."""
-
-    capability: dict[str, DeviceQuota] | None = None
-    """The most that the queue may use."""
-    deserved: dict[str, DeviceQuota] | None = None
-    """Other queues may take back what this queue uses beyond this."""
-    guarantee: dict[str, DeviceQuota] | None = None
-    """Always kept for the queue."""
-
-
 class QueueSpecSchema(WireModel):
     """The settings of a queue."""
 
@@ -97,11 +48,11 @@ class QueueSpecSchema(WireModel):
     allowed here, for Volcano, but have no effect on card quotas."""
     reclaimable: bool | None = constrained(server_default=True)
     """Whether other queues may take back what this queue holds beyond what it deserves."""
-    extend_clusters: list[ExtendCluster] | None = None
+    extend_clusters: list[Opaque] | None = None
     """Other clusters that jobs of the queue may be sent to."""
     guarantee: GuaranteeSchema | None = None
     """Resources that are kept for the queue, also while it does not use them."""
-    affinity: QueueAffinity | None = None
+    affinity: Opaque | None = None
     """Node groups on which the queue's pods may run."""
     type: str | None = constrained(maxLength=253)
     """A class of queues, free text."""
@@ -114,7 +65,7 @@ class QueueSpecSchema(WireModel):
     dequeue_strategy: str | None = constrained(server_default="traverse", enum=["fifo", "traverse"])
     """What happens when a job has to wait. 'fifo': jobs behind it that may use one of the same
     cards wait too. 'traverse': jobs behind it may go first."""
-    dra: DeviceQuotas | None = None
+    dra: Opaque | None = None
     """Amounts of devices claimed through Dynamic Resource Allocation. Only Volcano uses this: such
     devices do not count for card quotas."""
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, WithJsonSchema
 
-from .fields import Count32, Int64, QuantityText, ResourceList, WireModel, constrained
+from .fields import Count32, Int64, Opaque, QuantityText, ResourceList, WireModel, constrained
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 """A time, RFC 3339."""
@@ -107,15 +107,6 @@ class StatusColumns(WireModel):
     """Allocated memory, and the limit."""
 
 
-class ReservationStatus(WireModel):
-    """Nodes that Volcano has locked for a queue."""
-
-    nodes: list[str] | None = None
-    """Names of the nodes."""
-    resource: ResourceList | None = None
-    """Idle resources on these nodes."""
-
-
 class WaitingStatus(WireModel):
     """The pods of the queue that wait at their gate."""
 
@@ -142,7 +133,7 @@ class QueueStatusSchema(WireModel):
     """Number of pod groups in phase Inqueue."""
     completed: Count32 | None = None
     """Number of pod groups in phase Completed."""
-    reservation: ReservationStatus | None = None
+    reservation: Opaque | None = None
     """Nodes that Volcano has locked for the queue."""
     allocated: ResourceList | None = None
     """Resources that the queue's pods hold, by resource name. Volcano writes it, where it runs."""
