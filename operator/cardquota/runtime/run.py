@@ -109,7 +109,7 @@ class Operator:
         self._settings = settings
         self._client = client
         self._metrics = Metrics()
-        self._loop_watch = LoopWatch(selector, self._metrics)
+        self._selector = selector
         self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
@@ -306,7 +306,7 @@ class Operator:
         spare_what_stays()
         self._start(collect_young())
         # Until here nothing waits for us, and reading a large cluster takes its time.
-        self._loop_watch.start()
+        LoopWatch(self._selector, self._metrics)
         self._probes.serving = True
         _LOG.info("synced and serving")
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
