@@ -92,6 +92,14 @@ decode_page = msgspec.json.Decoder(Page).decode
 decode_identity = msgspec.json.Decoder(PartialObjectMetadata).decode
 
 
+def identity_of(raw: msgspec.Raw) -> IdentityMeta:
+    """Of an object that cannot be read otherwise: what can be read of it, maybe nothing."""
+    try:
+        return decode_identity(raw).metadata
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return IdentityMeta()
+
+
 def revision_of(text: str) -> int:
     """A resourceVersion as a whole number, for comparison; 0 if it is none."""
     return int(text) if text.isdecimal() and text.isascii() else 0

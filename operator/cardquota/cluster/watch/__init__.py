@@ -5,16 +5,9 @@ changed and deleted, in order for each object, and `watched`: the kinds that fee
 """
 
 from .change_notifier import ChangeNotifier
-from .delivery import (
-    BrokenStreamError,
-    Delivery,
-    EventReader,
-    ObjectIndex,
-    Progress,
-    StreamError,
-)
+from .delivery import BrokenStreamError, Delivery, ObjectIndex, StreamError
 from .feed import AT_ONCE, CatchingUp, watched_kinds
 from .left_out_reads import LeftOutReads
 from .listing import Unreadable, list_objects
 from .optional_reflector import OptionalReflector
-from .reflector import Reflector, ResumePolicy
+from .reflector import Reflector

@@ -70,9 +70,8 @@ class WatchedKind(Generic[T]):
         """An object was added or changed."""
         try:
             self.take(obj)
-        except (ValueError, TypeError) as error:
-            self._leave_out("an object", error)
-        self.notifier.notify()
+        finally:
+            self.notifier.notify()
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
         """An object was deleted."""
@@ -80,12 +79,9 @@ class WatchedKind(Generic[T]):
         self.notifier.notify()
 
     def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
-        """An object could not be decoded."""
-        self._leave_out(f"{namespace}/{name} ({uid})", error)
-
-    def _leave_out(self, which: str, error: object) -> None:
-        text = str(error)[:_MOST_SAID]
-        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which[:_MOST_SAID], text)
+        """An object could not be decoded, or taken."""
+        which = f"{namespace}/{name} ({uid})"[:_MOST_SAID]
+        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which, error[:_MOST_SAID])
         self.on_undecodable(self.kind)
 
 
