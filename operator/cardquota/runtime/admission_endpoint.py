@@ -20,7 +20,7 @@ from ..cluster.certificates.path_secrets import PathSecrets
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import load, server_context
 from ..install.manifests import webhook_paths
-from ..settings import Settings
+from ..settings import Extender, Settings, Webhook
 
 _LOG = logging.getLogger(__name__)
 _LOOK: Final = 5.0
@@ -50,8 +50,15 @@ class AdmissionEndpoint:
         self._refused = ""
         self._secrets = PathSecrets()
         self._unknown = asyncio.Event()
+        webhook = settings.webhook
         self._certificates = CertificateManager(
-            _source(settings, client),
+            certificate_source(
+                settings,
+                client,
+                webhook,
+                webhook.secret,
+                serving_names(webhook, settings.namespace),
+            ),
             CaBundles(client, webhook_paths(settings), self._secrets),
             self._secrets,
         )
@@ -141,25 +148,24 @@ class AdmissionEndpoint:
             _LOG.warning("%s", refused)
 
 
-def _source(settings: Settings, client: Client) -> CertificateSource:
-    webhook = settings.webhook
-    names = serving_names(settings)
-    if webhook.certificates == "own":
-        return OwnSecret(client, namespace=settings.namespace, name=webhook.secret, names=names)
-    # Its maker need not have included names that are not used.
-    used = [used_name(settings)]
-    return GivenSecret(client, namespace=settings.namespace, name=webhook.secret, names=used)
-
-
-def used_name(settings: Settings) -> str:
-    """The name that the API server uses, so that every certificate has it."""
-    names = serving_names(settings)
-    return names[-1] if settings.webhook.url else names[0]
-
-
-def serving_names(settings: Settings) -> list[str]:
-    """The names that the API server may use: the Service's, and the host of the URL if any."""
-    service = f"{settings.webhook.service}.{settings.namespace}.svc"
+def serving_names(server: Webhook | Extender, namespace: str) -> list[str]:
+    """The names by which a server may be called: the host of its URL if any, and its Service's. The
+    first is the one that is used, so every certificate has it.
+    """
+    service = f"{server.service}.{namespace}.svc"
     names = [service, f"{service}.cluster.local"]
-    host = urlsplit(settings.webhook.url).hostname if settings.webhook.url else None
-    return [*names, host] if host else names
+    host = urlsplit(server.url).hostname if server.url else None
+    return [host, *names] if host else names
+
+
+def certificate_source(
+    settings: Settings, client: Client, server: Webhook | Extender, secret: str, names: list[str]
+) -> CertificateSource:
+    """A Secret by whom the server's settings name, for these names."""
+    namespace = settings.namespace
+    if server.certificates == "own":
+        return OwnSecret(client, namespace=namespace, name=secret, names=names)
+    # Its maker need not have included names that are not used; those of callers are not read here.
+    used = names[:1] if secret == server.secret else []
+    setting = f"{'webhook' if server is settings.webhook else 'extender'}.certificates"
+    return GivenSecret(client, namespace=namespace, name=secret, names=used, setting=setting)
