@@ -185,7 +185,7 @@ async def test_a_handover_is_nobodys_who_comes_later(
 async def test_a_deleted_lease_ends_the_term(client: Client, start: Start, path: str) -> None:
     first = await start("first")
     term = await leads(first)
-    await client.delete(path)
+    await client.send("DELETE", path)
     new = await leads(first, times=2)
     assert new != term
     assert first.told == [("acquired", term), ("lost", term), ("acquired", new)]
@@ -284,7 +284,7 @@ async def test_there_is_never_more_than_one_leader(client: Client, start: Start,
     await next_leader()
     # Whoever led does not know it before its next renewal: why a successor settles, and the API
     # server asks for the term.
-    await client.delete(path)
+    await client.send("DELETE", path)
     await next_leader(at_most=2)
     await client.patch(path, {"spec": {"holderIdentity": "another"}})
     await next_leader()

@@ -112,7 +112,7 @@ async def create(client: Client, namespace: str, name: str, **data: str) -> None
 
 
 async def delete(client: Client, namespace: str, name: str) -> None:
-    await client.delete(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    await client.send("DELETE", f"/api/v1/namespaces/{namespace}/configmaps/{name}")
 
 
 async def change(client: Client, namespace: str, name: str, **data: str | None) -> None:

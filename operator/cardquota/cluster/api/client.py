@@ -78,7 +78,7 @@ class Client:
         self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = 10.0
     ) -> bytes:
         """Read `path`. Without `resourceVersion` in `params` this is a quorum read."""
-        return await self._send("GET", path, None, None, params, timeout)
+        return await self.send("GET", path, params=params, timeout=timeout)
 
     async def post(
         self,
@@ -88,30 +88,8 @@ class Client:
         params: Mapping[str, str] | None = None,
         timeout: float = 10.0,
     ) -> bytes:
-        """Create. `body` is sent unchanged if it is bytes, else encoded as JSON; so below."""
-        return await self._send("POST", path, body, _JSON, params, timeout)
-
-    async def put(
-        self,
-        path: str,
-        body: object,
-        *,
-        params: Mapping[str, str] | None = None,
-        timeout: float = 10.0,
-    ) -> bytes:
-        """Replace."""
-        return await self._send("PUT", path, body, _JSON, params, timeout)
-
-    async def delete(
-        self,
-        path: str,
-        body: object = None,
-        *,
-        params: Mapping[str, str] | None = None,
-        timeout: float = 10.0,
-    ) -> bytes:
-        """Delete; `body` may hold DeleteOptions."""
-        return await self._send("DELETE", path, body, _JSON, params, timeout)
+        """Create."""
+        return await self.send("POST", path, body, params=params, timeout=timeout)
 
     async def patch(
         self,
@@ -127,19 +105,28 @@ class Client:
 
         `metadata_only`: the answer is the object's metadata, which costs the API server less.
         """
-        accept = _METADATA if metadata_only else _JSON
-        return await self._send("PATCH", path, body, content_type, params, timeout, accept)
+        return await self.send(
+            "PATCH",
+            path,
+            body,
+            content_type=content_type,
+            params=params,
+            timeout=timeout,
+            accept=_METADATA if metadata_only else _JSON,
+        )
 
-    async def _send(
+    async def send(
         self,
         method: str,
         path: str,
-        body: object,
-        content_type: str | None,
-        params: Mapping[str, str] | None,
-        timeout: float,
+        body: object = None,
+        *,
+        content_type: str = _JSON,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 10.0,
         accept: str = _JSON,
     ) -> bytes:
+        """Any request. `body` is sent unchanged if it is bytes, else encoded as JSON."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         headers = await self._headers(f"{method} {path}", timeout)
@@ -147,7 +134,7 @@ class Client:
         data: bytes | None = None
         if body is not None:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
-            headers["Content-Type"] = content_type or _JSON
+            headers["Content-Type"] = content_type
         if loop.time() >= end:  # the machine slept, or the process did
             raise OutcomeUnknown(f"{method} {path}: not sent within {timeout:g} s")
         try:
