@@ -22,18 +22,6 @@ _WORDS: Final = (
     (re.compile(r"^(?:Input|String|Value|List|Tuple|Dictionary) should "), "must "),
 )
 
-_GONE: Final = {
-    "cardsecondsrefresh": "card-seconds are sum_over_time of the metric of allocated cards",
-    "events.renewalspersecond": "an event is written when the reason changes",
-    "extender.latebinding": "a pod's card is decided when its gate opens",
-    "extender.schedulers": "a pod's card is decided when its gate opens",
-    "release.grouprefreshespersecond": "conditions are written when the reason changes",
-    "release.replacementwait": "the replacement of a lost pod goes first, without room kept for it",
-    "stuck": "metrics show for how long pods wait, or should be gone: set the times in your alerts",
-    "webhook.unseenwait": "a pod is reviewed once, and waits for no other pods",
-}
-"""Settings of earlier releases, in small letters: what holds instead."""
-
 
 def plain_problem(text: str) -> str:
     """One of its messages in plain words; any other text as it is."""
@@ -47,7 +35,4 @@ def setting_problem(error: Mapping[str, Any]) -> str:
     wrong with it.
     """
     where = ".".join(map(str, error["loc"])) or "settings"
-    gone = _GONE.get(where.replace("_", "").lower())
-    if gone is not None:
-        return f"{where}: there is no such setting any more: {gone}; leave the setting out"
     return f"{where}: {plain_problem(str(error['msg']))}"

@@ -67,27 +67,6 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("written", "key"),
-    [
-        ("extender: {lateBinding: true}", "extender.lateBinding"),
-        ("extender: {schedulers: [mine]}", "extender.schedulers"),
-        ("webhook: {unseenWait: 0.5}", "webhook.unseenWait"),
-        ("cardSecondsRefresh: 300", "cardSecondsRefresh"),  # T5
-        ("events: {renewalsPerSecond: 20}", "events.renewalsPerSecond"),
-        ("release: {groupRefreshesPerSecond: 2}", "release.groupRefreshesPerSecond"),
-        ("stuck: {gatedAfter: 60}", "stuck"),
-        ("release: {replacementWait: 60}", "release.replacementWait"),
-    ],
-)
-def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text(written)
-    with pytest.raises(SettingsError) as refused:
-        load(file)
-    assert f"{key}: there is no such setting any more: " in str(refused.value)
-
-
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])
 def test_a_variable_without_our_prefix_is_nothing_to_us(
     monkeypatch: pytest.MonkeyPatch, name: str

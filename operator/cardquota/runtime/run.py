@@ -12,6 +12,7 @@ import signal
 import socket
 import time
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final
 
 from cardquota_webhooks.pod_groups import PodGroupReviews
@@ -31,9 +32,8 @@ from ..cluster.api.client import Client
 from ..cluster.api.find_access import find_access
 from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
-from ..cluster.events import EventRecorder, ObjectReference
+from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
-from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.feed import AT_ONCE, ledger_settings, watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
@@ -47,6 +47,7 @@ from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch, TimedSelector
+from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
@@ -123,7 +124,7 @@ class Operator:
         kinds = watched_kinds(
             self._ledger,
             self._notifier,
-            self._count_undecodable,
+            lambda kind: self._metrics.undecodable.labels(kind).inc(),
             broken_cards=settings.extender.enabled,
         )
         self._left_out = LeftOutReads(self._ledger, client, kinds)
@@ -203,7 +204,11 @@ class Operator:
             self._fence,
             self._reflectors,
             lease,
-            self._make_queue_operator,
+            partial(
+                QueueOperator,
+                standalone=settings.scheduler == "standalone",
+                unwritten=self._metrics.unwritten_queues.set,
+            ),
             self._part_failed,
         )
         self._installation = InstallationCheck(
@@ -330,12 +335,6 @@ class Operator:
             *self._installation.faults,
         ]
 
-    def _make_queue_operator(self) -> QueueOperator:
-        return QueueOperator(
-            standalone=self._settings.scheduler == "standalone",
-            unwritten=self._metrics.unwritten_queues.set,
-        )
-
     def _make_admission(self) -> AdmissionServer:
         synced = self._synced
 
@@ -361,7 +360,9 @@ class Operator:
                 settings,
                 visibility,
                 ScaleTargets(ledger, PodLookup(self._client).one),
-                self._scale_cut,
+                lambda about, text, topic: self._events.record(
+                    about, type="Warning", reason=SCALE_CUT, message=text, topic=topic
+                ),
                 lambda: synced() and not any(one.late for one in self._reflectors),
             ),
             RefusedWriteReviews(refused),
@@ -372,17 +373,11 @@ class Operator:
         audit = settings.mode is InstallationMode.AUDIT
         return AdmissionServer(reviewers, self._metrics, audit=audit)
 
-    def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:
-        self._events.record(about, type="Warning", reason=SCALE_CUT, message=text, topic=topic)
-
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)
         while True:
             await measure_drift(self._ledger, self._metrics)
             await asyncio.sleep(RECOUNT)
-
-    def _count_undecodable(self, kind: str) -> None:
-        self._metrics.undecodable.labels(kind).inc()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -12,7 +12,7 @@ from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.review import AdmissionResponse, GroupResource, Request
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 
-from ...cluster.watch.change_notifier import ChangeNotifier
+from ...loop.time_slice import ChangeNotifier
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import WrittenPodGroup

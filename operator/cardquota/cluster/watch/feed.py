@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
-from ...loop.time_slice import TimeSlice
+from ...loop.time_slice import ChangeNotifier, TimeSlice
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -29,7 +29,6 @@ from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import InstallationMode, Settings
-from .change_notifier import ChangeNotifier
 from .delivery import Delivery
 
 T = TypeVar("T")
