@@ -29,7 +29,7 @@ from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
 from ..cluster.api.client import Client
-from ..cluster.api.find_access import find_access
+from ..cluster.api.kubeconfig import find_access
 from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events import EventRecorder

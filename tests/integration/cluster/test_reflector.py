@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientResponse
 
 from cardquota.cluster.api import Access, ApiError, Backoff, Client
-from cardquota.cluster.api.find_access import find_access
+from cardquota.cluster.api.kubeconfig import find_access
 from cardquota.cluster.watch import Delivery, Reflector
 from cardquota.quota.objects import Meta, Wire
 from harness.proxy import Proxy

@@ -10,7 +10,7 @@ import msgspec
 from rich.text import Text
 
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
+from ...cluster.api.kubeconfig import find_access
 from ...quota.answers.answer_forms import Explanation, Holder
 from ...quota.vocabulary import WORKLOAD_REVIEWS
 from ...quota.words import counted, first_of, show

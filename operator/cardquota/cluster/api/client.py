@@ -20,7 +20,7 @@ import msgspec
 
 from .access import Access, AccessError
 from .api_error import NO_HEADER, ApiError, OutcomeUnknown, in_words, read_failure
-from .find_access import find_access
+from .kubeconfig import find_access
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
