@@ -117,6 +117,9 @@ ResourceList = Annotated[
 """Quantities by resource name. The bound on its size keeps CEL rules affordable."""
 
 
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A time, RFC 3339."""
+
 Opaque = Annotated[
     dict[str, Any],
     WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),

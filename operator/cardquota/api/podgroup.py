@@ -17,12 +17,12 @@ from .fields import (
     Opaque,
     ResourceList,
     StoredObject,
+    Time,
     WireModel,
     constrained,
     not_negative,
     rule,
 )
-from .queue_status import Time
 
 _QUEUE_NAME: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _MIN_MEMBER: Final = rule(

@@ -6,9 +6,9 @@ The certificate is checked again and again. A new one is served without closing 
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ..cluster.api.client import Client
@@ -28,16 +28,6 @@ _LOOK: Final = 5.0
 Secret, or configurations that were applied again (without our CA), are noticed this soon."""
 _LOOK_AGAIN: Final = 1.0
 """The same while something is missing, wrong or under way."""
-
-
-class EnqueueListener(Protocol):
-    """Another server under the same certificate, which follows a new one by itself."""
-
-    async def start(self, tls: ssl.SSLContext) -> None:
-        """Listen. Raises OSError if an address is in use."""
-
-    async def stop(self) -> None:
-        """Answer what is in flight, and close."""
 
 
 class AdmissionEndpoint:
@@ -87,28 +77,25 @@ class AdmissionEndpoint:
     async def run(
         self,
         server: HttpServer,
+        beside: Callable[[ssl.SSLContext], Awaitable[None]] | None,
         opened: Callable[[], Coroutine[Any, Any, None]],
-        *,
-        enqueue: EnqueueListener | None = None,
     ) -> None:
-        """Serve until cancelled. `opened` runs once the server listens. `enqueue`: one more port,
-        under the same certificate.
+        """Serve until cancelled. `beside` begins what else has this certificate: its TLS follows a
+        new one by itself. `opened` runs once all listen.
 
-        Errors: OSError if the address is in use; those of `opened`.
+        Errors: OSError if the address is in use; those of `beside` and `opened`.
         """
         served, tls = await self._first()
         webhook = self._settings.webhook
         await server.start(webhook.host, webhook.port, tls)
         try:
-            if enqueue is not None:
-                await enqueue.start(tls)
+            if beside is not None:
+                await beside(tls)
             # Both at once: `opened` may wait long for the watches to sync.
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(opened())
                 tasks.create_task(self._reload(tls, served))
         finally:
-            if enqueue is not None:
-                await enqueue.stop()
             await server.stop(self._grace)
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:

@@ -34,8 +34,7 @@ from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
-from ..cluster.watch.feed import AT_ONCE, ledger_settings, watched_kinds
-from ..cluster.watch.left_out_reads import LeftOutReads
+from ..cluster.watch.feed import AT_ONCE, LeftOutReads, ledger_settings, watched_kinds
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
@@ -292,7 +291,12 @@ class Operator:
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
         http = self._admission.http_for(self._endpoint.knows)
-        await self._endpoint.run(http, self._opened, enqueue=self._enqueue)
+        enqueue = self._enqueue
+        try:
+            await self._endpoint.run(http, enqueue.start if enqueue else None, self._opened)
+        finally:
+            if enqueue is not None:
+                await enqueue.stop()
 
     async def _serve_extender(self) -> None:
         """The extender's endpoint. It answers only from a cluster that was read."""

@@ -10,10 +10,9 @@ import. It only runs the credential plugins of kubeconfigs (`kubeconfig`); the t
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import msgspec
@@ -51,7 +50,12 @@ class Client:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._tls: ssl.SSLContext | bool = access.tls if access.tls is not None else True
+        self._options: dict[str, Any] = {
+            "allow_redirects": False,
+            "ssl": access.tls if access.tls is not None else True,
+            "server_hostname": access.server_hostname,
+            "proxy": access.proxy,
+        }
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -148,10 +152,7 @@ class Client:
                     data=data,
                     headers=headers,
                     timeout=_NO_TIMEOUT,
-                    allow_redirects=False,
-                    ssl=self._tls,
-                    server_hostname=self._access.server_hostname,
-                    proxy=self._access.proxy,
+                    **self._options,
                 ) as response,
             ):
                 answer = await response.read()
@@ -182,10 +183,7 @@ class Client:
                 timeout=aiohttp.ClientTimeout(
                     total=None, connect=read_timeout, sock_read=read_timeout
                 ),
-                allow_redirects=False,
-                ssl=self._tls,
-                server_hostname=self._access.server_hostname,
-                proxy=self._access.proxy,
+                **self._options,
             )
         except TimeoutError as error:
             raise OutcomeUnknown(f"watch {path}: no answer within {read_timeout:g} s") from error

@@ -5,6 +5,8 @@ from typing import Final, Protocol, TypeVar, cast
 
 import msgspec
 
+from ...quota.objects.meta import Meta
+
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
@@ -12,31 +14,11 @@ BOOKMARK: Final = "BOOKMARK"
 ERROR: Final = "ERROR"
 
 
-class WatchedMeta(Protocol):
-    """The metadata that every object has."""
-
-    @property
-    def namespace(self) -> str:
-        """Empty for cluster-scoped objects."""
-
-    @property
-    def name(self) -> str:
-        """Unique in the namespace at any time."""
-
-    @property
-    def uid(self) -> str:
-        """Unique for ever."""
-
-    @property
-    def resource_version(self) -> str:
-        """The revision of its last change."""
-
-
 class WatchedObject(Protocol):
     """An object that a reflector can decode: a msgspec struct with metadata."""
 
     @property
-    def metadata(self) -> WatchedMeta:
+    def metadata(self) -> Meta:
         """Which object, at which revision."""
 
 

@@ -5,8 +5,7 @@ changed and deleted, in order for each object, and `watched`: the kinds that fee
 """
 
 from .delivery import BrokenStreamError, Delivery, ObjectIndex, StreamError
-from .feed import AT_ONCE, CatchingUp, watched_kinds
-from .left_out_reads import LeftOutReads
+from .feed import AT_ONCE, CatchingUp, LeftOutReads, watched_kinds
 from .listing import Unreadable, list_objects
 from .optional_reflector import OptionalReflector
 from .reflector import Reflector

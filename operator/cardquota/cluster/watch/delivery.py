@@ -10,9 +10,17 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
+from ...quota.objects.meta import Meta
 from ..api import wire
 from ..api.api_error import ApiError, read_status
-from ..api.wire import WatchedObject, decode_identity, decoder_of, identity_of, revision_of
+from ..api.wire import (
+    IdentityMeta,
+    WatchedObject,
+    decode_identity,
+    decoder_of,
+    identity_of,
+    revision_of,
+)
 
 _STEP: Final = 1_000
 """Objects that one step compares: half a millisecond."""
@@ -154,7 +162,7 @@ class Delivery(Generic[T]):
         obj: T | None = None
         try:
             obj = self._decode(raw)
-            meta = obj.metadata
+            meta: Meta | IdentityMeta = obj.metadata
             if not meta.uid:  # without one, its deletion could not be recognised
                 obj, error = None, "it has no uid"
         except (msgspec.MsgspecError, ValueError, RecursionError) as reason:
