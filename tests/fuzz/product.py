@@ -12,14 +12,7 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.api import boottime
-from cardquota.cluster.watch import (
-    BrokenStreamError,
-    EventReader,
-    ObjectIndex,
-    Progress,
-    StreamError,
-)
+from cardquota.cluster.watch import BrokenStreamError, ObjectIndex, StreamError
 from cardquota.control.queues import refresh
 from cardquota.quota import Mode, Reservation, Stamp
 from cardquota.quota.accounts.account import AccountReader
@@ -43,7 +36,6 @@ class FuzzedProduct(Replica):
         """Seconds of processor time of the longest round of the loop since this was set to 0."""
         self.beyond: list[str] = []
         """Openings that did not fit."""
-        self._streams: dict[str, tuple[EventReader[Any], Progress]] = {}
         self._check_charges()
         self.lead()
 
@@ -52,19 +44,13 @@ class FuzzedProduct(Replica):
 
         `newest`: the revision of the newest object; what claims to be newer would hide all others.
         """
-        if kind not in self._streams:
-            progress = Progress()
-            self._streams[kind] = (
-                EventReader(self.deliveries[kind], progress, boottime),
-                progress,
-            )
-        reader, progress = self._streams[kind]
+        delivery = self.deliveries[kind]
         try:
-            reader.read(line)
+            delivery.read(line)
         except (BrokenStreamError, StreamError):
-            del self._streams[kind]
-        if progress.revision > newest:
-            self._streams.pop(kind, None)
+            delivery.revision = 0
+        if delivery.revision > newest:
+            delivery.revision = 0
 
     def relist(self, objects: Mapping[str, Sequence[bytes]]) -> None:
         """All kinds are listed anew, and hold these."""
@@ -73,7 +59,7 @@ class FuzzedProduct(Replica):
             for body in objects.get(kind, ()):
                 delivery.changed(msgspec.Raw(body), listed=listed)
             sum(delivery.only_in_steps(listed))
-            self._streams.pop(kind, None)
+            delivery.revision = 0
 
     async def decide(self, newest: int) -> None:
         """What the leader does with it all: decide, tell, report."""

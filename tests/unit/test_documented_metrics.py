@@ -31,3 +31,9 @@ def test_r7_the_rules_of_the_manifests_are_documented_alerts() -> None:
     for expression, long in rules:
         (row,) = [line for line in alerts().splitlines() if f"`{expression}`" in line]
         assert row.endswith(f"| {long} |")
+
+
+def test_t5_how_long_cards_are_held_is_asked_of_a_gauge_and_counted_nowhere() -> None:
+    kinds = {one.name: one.type for one in Metrics().registry.collect()}
+    assert kinds["cardquota_queue_card_allocated"] == "gauge"
+    assert not [name for name in kinds if "card_seconds" in name]

@@ -10,7 +10,7 @@ would be refused for it. What is made of that name later the policy `resource-cl
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.loop.time_slice import ChangeNotifier
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_on_its_way

@@ -7,8 +7,8 @@ its schema, columns and names; and the status of a Queue as it is written (`Queu
 from .custom_resource import CustomResource, SchemaError, structural
 from .fields import WireModel, constrained
 from .podgroup import POD_GROUP
-from .queue import QUEUE
-from .queue_status import (
+from .queue import (
+    QUEUE,
     CardStatus,
     QueueCondition,
     QueueStatusSchema,

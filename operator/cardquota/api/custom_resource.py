@@ -108,7 +108,7 @@ _LEAVES: Final = (
     *("type", "x-kubernetes-int-or-string", "format", "enum", "minimum", "maximum"),
     *("minLength", "maxLength", "minItems", "maxItems", "maxProperties", "pattern"),
     *("x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"),
-    *("x-kubernetes-validations", "required"),
+    *("x-kubernetes-validations", "x-kubernetes-preserve-unknown-fields", "required"),
 )
 """The keywords that are copied, in output order."""
 

@@ -117,6 +117,16 @@ ResourceList = Annotated[
 """Quantities by resource name. The bound on its size keeps CEL rules affordable."""
 
 
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A time, RFC 3339."""
+
+Opaque = Annotated[
+    dict[str, Any],
+    WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+]
+"""What only Volcano defines and reads."""
+
+
 def not_negative(what: str) -> dict[str, str]:
     """The rule that no amount of a ResourceList is negative. `what` names the list."""
     return rule(

@@ -131,15 +131,10 @@ def scheduler_config(
     Lease of its own.
     """
     settings = settings_of(config)
-    from pathlib import PurePosixPath
-
     from ..install.scheduler_configuration import scheduler_text
 
     found = scheduler_text(
-        settings,
-        profile=profile,
-        credentials=PurePosixPath(credentials),
-        kubeconfig=kubeconfig,
+        settings, profile=profile, credentials=credentials, kubeconfig=kubeconfig
     )
     typer.echo(found, nl=False)
 

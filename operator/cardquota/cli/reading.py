@@ -14,7 +14,7 @@ import typer
 from ..cluster.api.access import AccessError
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
-from ..cluster.api.find_access import find_access
+from ..cluster.api.kubeconfig import find_access
 from ..cluster.watch.listing import Unreadable, list_objects
 from ..quota.words import show
 from .output import ClusterChoice

@@ -27,7 +27,7 @@ from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
 from ..cluster.api.clock import Backoff, boottime
 from ..cluster.election.elector import Elector
-from ..cluster.election.term_object import TermObject
+from ..cluster.election.lease import TermObject
 from ..cluster.events import EventRecorder, ObjectReference
 from ..cluster.writes import refused_for_term
 from ..metrics import Metrics

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from ..cluster.watch.change_notifier import ChangeNotifier
-from ..loop.time_slice import TimeSlice
+from ..loop.time_slice import ChangeNotifier, TimeSlice
 from ..quota.decisions.enqueue_vote import (
     EnqueueRequest,
     Vote,

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..cluster.watch.change_notifier import ChangeNotifier
+from ..loop.time_slice import ChangeNotifier
 from ..quota.decisions.enqueue_vote import EnqueueRequest, request_of_job
 from ..quota.decisions.volcano_job import has_too_many_tasks
 from ..quota.ledger.groups.group_facts import GroupFacts, job_of

@@ -34,8 +34,6 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     "reason": "Invalid",
 }
 """What an absent field means, as the API documents it."""
-_KEYED: Final = {"matchExpressions": "key"}
-"""Items of lists of mappings are matched by `name`, except here; without either, by position."""
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any] | None) -> list[str]:
@@ -45,12 +43,9 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any] | None) -> l
     """
     if found is None:
         return ["is missing"]
-    kind = wanted["kind"]
     if "webhooks" in wanted:
-        pairs = ("webhooks", wanted["webhooks"], found.get("webhooks") or [])
-    else:
-        pairs = (kind, wanted["spec"], found.get("spec") or {})
-    return list(_compare(pairs[0], "", pairs[1], pairs[2]))
+        return list(_compare("webhooks", "", wanted["webhooks"], found.get("webhooks") or []))
+    return list(_compare(wanted["kind"], "", wanted["spec"], found.get("spec") or {}))
 
 
 def _compare(field: str, at: str, wanted: Any, found: Any) -> Iterator[str]:
@@ -94,7 +89,8 @@ def _compare_lists(
 
 
 def _by_name(field: str, items: Sequence[Any]) -> dict[str, Any]:
-    key = _KEYED.get(field, "name")
+    """Without a name: by position."""
+    key = "key" if field == "matchExpressions" else "name"
     named: dict[str, Any] = {}
     for position, item in enumerate(items):
         name = str(item.get(key, position)) if isinstance(item, Mapping) else str(position)

@@ -64,8 +64,14 @@ def render(settings: Settings) -> str:
 
 def documents(settings: Settings) -> list[dict[str, Any]]:
     """What `render` prints."""
-    webhooks = _webhook_documents(settings)
-    return [*_policy_documents(settings), *_gate_documents(settings), *webhooks]
+    rules, mutations = policies(settings), gate_mutations(settings)
+    return [
+        *(rule.policy() for rule in rules),
+        *(rule.binding(settings) for rule in rules),
+        *(one.policy() for one in mutations),
+        *(one.binding() for one in mutations),
+        *_webhook_documents(settings),
+    ]
 
 
 def _webhook_documents(settings: Settings) -> list[dict[str, Any]]:
@@ -77,16 +83,6 @@ def _webhook_documents(settings: Settings) -> list[dict[str, Any]]:
             webhooks.insert(-1, mutating_refused(settings))
         webhooks.append(validating_volcano_jobs(settings))
     return webhooks
-
-
-def _gate_documents(settings: Settings) -> list[dict[str, Any]]:
-    rules = gate_mutations(settings)
-    return [rule.policy() for rule in rules] + [rule.binding() for rule in rules]
-
-
-def _policy_documents(settings: Settings) -> list[dict[str, Any]]:
-    rules = policies(settings)
-    return [rule.policy() for rule in rules] + [rule.binding(settings) for rule in rules]
 
 
 class _ManifestDumper(yaml.SafeDumper):

@@ -138,11 +138,6 @@ NO_GROUP_OF_VOLCANOS: Final = any_of(
 whoever wrote the Job, or the pods, has been told. There may be one for every Deployment."""
 
 
-def asks_for_cards(pod: str, settings: Settings) -> str:
-    """Some container or init container asks for more than zero of a card resource."""
-    return _asks(pod, _in_table(settings))
-
-
 def _in_table(settings: Settings) -> str:
     """The resource `name` is one of the vendor table."""
     return f"name.matches({literal(settings.vendor_table.pattern)})"
@@ -237,7 +232,9 @@ def may_be_managed(settings: Settings) -> str:
 
 def managed(settings: Settings) -> str:
     """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
-    return any_of(names_a_queue("object"), _given(_uses_cards(settings), settings))
+    uses = any_of(carries("object", _CARD_KEYS), _asks("object", _in_table(settings)))
+    given = uses if settings.default_queue else all_of(_QUEUE_OF_NAMESPACE, uses)
+    return any_of(names_a_queue("object"), given)
 
 
 def may_not_pass(settings: Settings) -> str:
@@ -248,14 +245,3 @@ def may_not_pass(settings: Settings) -> str:
     if settings.require_queue or settings.default_queue:
         return asks
     return all_of(any_of(_QUEUE_OF_NAMESPACE, IN_ENFORCED), asks)
-
-
-def _given(uses: str, settings: Settings) -> str:
-    """It `uses` what gives it the queue of its namespace or of the settings."""
-    if settings.default_queue:
-        return uses
-    return all_of(_QUEUE_OF_NAMESPACE, uses)
-
-
-def _uses_cards(settings: Settings) -> str:
-    return any_of(carries("object", _CARD_KEYS), asks_for_cards("object", settings))

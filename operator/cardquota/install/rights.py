@@ -62,7 +62,7 @@ def rights(settings: Settings) -> list[Right]:
     found = [
         *(Right(verb, *watched) for watched in _WATCHED for verb in ("list", "watch")),
         *(Right(verb, group, name) for group, name, verbs in _WRITTEN for verb in verbs.split()),
-        *_of_definitions(settings),
+        Right("list", _DEFINITIONS, "customresourcedefinitions", f"queues.{API_GROUP}"),
         *_of_the_installation(settings),
         *_in_its_namespace(settings),
         *_beside_others(settings),
@@ -78,15 +78,10 @@ def in_words(found: Iterable[Right]) -> list[str]:
         name = f" <{right.name}>" if right.name else ""
         where = f" in {right.namespace}" if right.namespace else ""
         verbs.setdefault(f"{resource}{name}{where}", []).append(right.verb)
-    return [f"{_all_of(named)} {what}" for what, named in verbs.items()]
-
-
-def _all_of(verbs: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(verbs[:-1]), verbs[-1])))
-
-
-def _of_definitions(settings: Settings) -> Iterator[Right]:
-    yield Right("list", _DEFINITIONS, "customresourcedefinitions", f"queues.{API_GROUP}")
+    several = {
+        what: filter(None, (", ".join(named[:-1]), named[-1])) for what, named in verbs.items()
+    }
+    return [f"{' and '.join(parts)} {what}" for what, parts in several.items()]
 
 
 def _of_the_installation(settings: Settings) -> Iterator[Right]:
@@ -102,10 +97,9 @@ def _in_its_namespace(settings: Settings) -> Iterator[Right]:
         return Right(verb, group, resource, name, settings.namespace)
 
     yield right("create", "coordination.k8s.io", "leases")
-    for verb in ("get", "patch", "watch"):
-        yield right(verb, "coordination.k8s.io", "leases", LEASE)
     yield right("create", REVIEW_GROUP, TERMS)
     for verb in ("get", "patch"):
+        yield right(verb, "coordination.k8s.io", "leases", LEASE)
         yield right(verb, REVIEW_GROUP, TERMS, LEASE)
     yield right("create", API_GROUP, "podgroups")
     yield right("get", "", "namespaces", settings.namespace)

@@ -3,7 +3,6 @@
 Pure and deterministic: the same settings give the same mapping.
 """
 
-from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -47,7 +46,7 @@ MIG_RESOURCES: Final = tuple(sorted({f"nvidia.com/mig-{profile}" for profile in 
 
 PATH: Final = "/scheduler"
 """Where the extender's verbs are."""
-CREDENTIALS: Final = PurePosixPath("/etc/cardquota-extender")
+CREDENTIALS: Final = "/etc/cardquota-extender"
 """Where the scheduler finds `ca.crt`, `tls.crt` and `tls.key`, unless another folder is named."""
 API: Final = "kubescheduler.config.k8s.io/v1"
 # By default it prefers nodes with much free cpu and memory, against packing. Scoring by our names
@@ -57,14 +56,15 @@ _NOT_SCORING: Final = [{"name": "NodeResourcesFit"}]
 """Plugins whose scores do not count."""
 
 
-def scheduler_configuration(
+def scheduler_text(
     settings: Settings,
     *,
     profile: str = "default-scheduler",
-    credentials: PurePosixPath = CREDENTIALS,
+    credentials: str = CREDENTIALS,
     kubeconfig: str = "",
-) -> dict[str, Any]:
-    """The KubeSchedulerConfiguration.
+) -> str:
+    """The KubeSchedulerConfiguration as YAML, in one document: kube-scheduler calls what is before
+    a mark empty.
 
     That of the second kube-scheduler names a Lease of its own: with the usual one only one of the
     two schedulers would work.
@@ -75,7 +75,7 @@ def scheduler_configuration(
     connection = {"clientConnection": {"kubeconfig": kubeconfig}} if kubeconfig else {}
     own = {"leaderElect": True, "resourceNamespace": settings.namespace, "resourceName": profile}
     second = profile == settings.extender.scheduler_name
-    return {
+    found = {
         "apiVersion": API,
         "kind": "KubeSchedulerConfiguration",
         **connection,
@@ -83,28 +83,9 @@ def scheduler_configuration(
         # The fullest node may be any: of a sample only the fullest of the sample would be found.
         "percentageOfNodesToScore": 100,
         "profiles": [{"schedulerName": profile, "plugins": {"score": {"disabled": _NOT_SCORING}}}],
-        "extenders": [_extender(settings, credentials)],
+        "extenders": [_extender(settings, credentials.rstrip("/"))],
     }
-
-
-def scheduler_text(
-    settings: Settings,
-    *,
-    profile: str = "default-scheduler",
-    credentials: PurePosixPath = CREDENTIALS,
-    kubeconfig: str = "",
-) -> str:
-    """The same as YAML, in one document: kube-scheduler calls what is before a mark empty."""
-    found = scheduler_configuration(
-        settings, profile=profile, credentials=credentials, kubeconfig=kubeconfig
-    )
     return text([found], marked=False)
-
-
-def extender_url(settings: Settings) -> str:
-    """Where a kube-scheduler reaches us, without the path."""
-    own = settings.extender
-    return own.url or f"https://{own.service}.{settings.namespace}.svc"
 
 
 def managed_resources(settings: Settings) -> tuple[str, ...]:
@@ -119,23 +100,24 @@ def managed_resources(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _extender(settings: Settings, credentials: PurePosixPath) -> dict[str, Any]:
-    url = extender_url(settings)
+def _extender(settings: Settings, credentials: str) -> dict[str, Any]:
+    own = settings.extender
+    url = own.url or f"https://{own.service}.{settings.namespace}.svc"
     return {
         "urlPrefix": f"{url}{PATH}",
         "filterVerb": "filter",
         "prioritizeVerb": "prioritize",
         "bindVerb": "bind",
         "preemptVerb": "preempt",
-        "weight": settings.extender.weight,
+        "weight": own.weight,
         "enableHTTPS": True,
         "tlsConfig": {
-            "caFile": str(credentials / "ca.crt"),
-            "certFile": str(credentials / "tls.crt"),
-            "keyFile": str(credentials / "tls.key"),
+            "caFile": f"{credentials}/ca.crt",
+            "certFile": f"{credentials}/tls.crt",
+            "keyFile": f"{credentials}/tls.key",
             "serverName": urlsplit(url).hostname,
         },
-        "httpTimeout": f"{settings.extender.timeout_seconds}s",
+        "httpTimeout": f"{own.timeout_seconds}s",
         # Names only: kube-scheduler would send every node whole, and take its scores for empty.
         "nodeCacheCapable": True,
         # Without us nobody knows which card has room: pods that ask for one wait then.

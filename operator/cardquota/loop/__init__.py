@@ -5,5 +5,14 @@ In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretc
 """
 
 from .ended import ended
-from .loop_watch import BOUND, Longest, LoopWatch, TimedSelector
-from .time_slice import LEADER_SLICE, Later, Timer, TimeSlice, WorkQueue, in_loop_later, in_slices
+from .loop_watch import BOUND, LoopWatch, TimedSelector
+from .time_slice import (
+    LEADER_SLICE,
+    ChangeNotifier,
+    Later,
+    Timer,
+    TimeSlice,
+    WorkQueue,
+    in_loop_later,
+    in_slices,
+)

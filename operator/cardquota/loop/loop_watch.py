@@ -24,35 +24,6 @@ WINDOW: Final = 60.0
 """Seconds. A stretch is shown for one to two windows."""
 
 
-class Longest:
-    """The longest stretch of the last one to two windows.
-
-    Not since the last scrape: two scrapers would take it from each other. A scraper that comes at
-    least once a minute misses none.
-    """
-
-    def __init__(self, window: float = WINDOW) -> None:
-        """`window`: seconds."""
-        self._window = window
-        self._began = float("-inf")
-        self._now = 0.0
-        self._before = 0.0
-
-    def add(self, at: float, seconds: float) -> None:
-        """A stretch ended `at` that time, on a clock that never goes back."""
-        if at - self._began >= self._window:
-            self._before = self._now if at - self._began < 2 * self._window else 0.0
-            self._began, self._now = at, 0.0
-        self._now = max(self._now, seconds)
-
-    def of_late(self, at: float) -> float:
-        """The longest, in seconds; 0 if there was none. May be called from another thread."""
-        since = at - self._began
-        if since >= 2 * self._window:
-            return 0.0
-        return self._now if since >= self._window else max(self._now, self._before)
-
-
 def _nobody(_: float) -> None:
     return
 
@@ -90,7 +61,7 @@ class TimedSelector(selectors.DefaultSelector):
 
 
 class LoopWatch:
-    """Measures the loop of a selector from `start` on.
+    """Measures the loop of a selector from now on.
 
     Guarantees: every stretch of at least 1 ms counts in `cardquota_loop_seconds`. Costs two clock
     reads for each round of the loop. Not guaranteed: a log line for each stretch above the bound.
@@ -104,19 +75,26 @@ class LoopWatch:
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         """`selector`: the loop's own. `clock`: the clock that the selector uses."""
-        self._selector = selector
         self._clock = clock
-        self._longest = Longest()
-        metrics.loop_seconds.set_function(lambda: self._longest.of_late(clock()))
+        self._longest: dict[float, float] = {}
+        """By window. Not since the last scrape: two scrapers would take it from each other. One
+        that comes at least once a minute misses none.
+        """
         self._logged_at = float("-inf")
+        metrics.loop_seconds.set_function(self._of_late)
+        selector.on_stretch = self._over
 
-    def start(self) -> None:
-        """Measure from now on."""
-        self._selector.on_stretch = self._over
+    def _of_late(self) -> float:
+        """The longest of this window and the one before. Called from another thread."""
+        window = self._clock() // WINDOW
+        return max(self._longest.get(one, 0.0) for one in (window - 1, window))
 
     def _over(self, seconds: float) -> None:
         now = self._clock()
-        self._longest.add(now, seconds)
+        window = now // WINDOW
+        if window not in self._longest:
+            self._longest = {one: s for one, s in self._longest.items() if one == window - 1}
+        self._longest[window] = max(self._longest.get(window, 0.0), seconds)
         if seconds >= BOUND and now - self._logged_at >= _QUIET:
             self._logged_at = now
             _LOG.warning("the event loop was held up for %.0f ms", seconds * 1000)

@@ -1,5 +1,5 @@
 """When work in the loop has its turn (I5): long work gives way, short work that comes all at once
-stands in line, and what is to be done later waits for its time.
+stands in line, and what is to be done later waits for its time, or for a change of the ledger.
 """
 
 import asyncio
@@ -117,6 +117,51 @@ class WorkQueue(Generic[T]):
     def _begin(self) -> None:
         self._worker = asyncio.create_task(self._work())
         self._worker.add_done_callback(self._ended)
+
+
+class ChangeNotifier:
+    """Lets any task in the loop wait until the ledger has changed."""
+
+    def __init__(self) -> None:
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many tasks wait for the next change."""
+        return len(self._waiters)
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` at every notification, in the loop. It must be quick."""
+        self._listeners.append(listener)
+
+    def notify(self) -> None:
+        """The ledger changed."""
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        for listener in self._listeners:
+            listener()
+
+    async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Wait until `condition` holds. Returns whether it did within `timeout` seconds."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        while not condition():
+            left = end - loop.time()
+            if left <= 0:
+                return False
+            waiter: asyncio.Future[None] = loop.create_future()
+            self._waiters.add(waiter)
+            try:
+                async with asyncio.timeout(left):
+                    await waiter
+            except TimeoutError:
+                return condition()
+            finally:
+                self._waiters.discard(waiter)
+        return True
 
 
 class Timer(Protocol):

@@ -6,9 +6,9 @@ The certificate is checked again and again. A new one is served without closing 
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ..cluster.api.client import Client
@@ -20,7 +20,7 @@ from ..cluster.certificates.path_secrets import PathSecrets
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import load, server_context
 from ..install.manifests import webhook_paths
-from ..settings import Settings
+from ..settings import Extender, Settings, Webhook
 
 _LOG = logging.getLogger(__name__)
 _LOOK: Final = 5.0
@@ -28,16 +28,6 @@ _LOOK: Final = 5.0
 Secret, or configurations that were applied again (without our CA), are noticed this soon."""
 _LOOK_AGAIN: Final = 1.0
 """The same while something is missing, wrong or under way."""
-
-
-class EnqueueListener(Protocol):
-    """Another server under the same certificate, which follows a new one by itself."""
-
-    async def start(self, tls: ssl.SSLContext) -> None:
-        """Listen. Raises OSError if an address is in use."""
-
-    async def stop(self) -> None:
-        """Answer what is in flight, and close."""
 
 
 class AdmissionEndpoint:
@@ -50,8 +40,15 @@ class AdmissionEndpoint:
         self._refused = ""
         self._secrets = PathSecrets()
         self._unknown = asyncio.Event()
+        webhook = settings.webhook
         self._certificates = CertificateManager(
-            _source(settings, client),
+            certificate_source(
+                settings,
+                client,
+                webhook,
+                webhook.secret,
+                serving_names(webhook, settings.namespace),
+            ),
             CaBundles(client, webhook_paths(settings), self._secrets),
             self._secrets,
         )
@@ -80,28 +77,25 @@ class AdmissionEndpoint:
     async def run(
         self,
         server: HttpServer,
+        beside: Callable[[ssl.SSLContext], Awaitable[None]] | None,
         opened: Callable[[], Coroutine[Any, Any, None]],
-        *,
-        enqueue: EnqueueListener | None = None,
     ) -> None:
-        """Serve until cancelled. `opened` runs once the server listens. `enqueue`: one more port,
-        under the same certificate.
+        """Serve until cancelled. `beside` begins what else has this certificate: its TLS follows a
+        new one by itself. `opened` runs once all listen.
 
-        Errors: OSError if the address is in use; those of `opened`.
+        Errors: OSError if the address is in use; those of `beside` and `opened`.
         """
         served, tls = await self._first()
         webhook = self._settings.webhook
         await server.start(webhook.host, webhook.port, tls)
         try:
-            if enqueue is not None:
-                await enqueue.start(tls)
+            if beside is not None:
+                await beside(tls)
             # Both at once: `opened` may wait long for the watches to sync.
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(opened())
                 tasks.create_task(self._reload(tls, served))
         finally:
-            if enqueue is not None:
-                await enqueue.stop()
             await server.stop(self._grace)
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
@@ -141,25 +135,24 @@ class AdmissionEndpoint:
             _LOG.warning("%s", refused)
 
 
-def _source(settings: Settings, client: Client) -> CertificateSource:
-    webhook = settings.webhook
-    names = serving_names(settings)
-    if webhook.certificates == "own":
-        return OwnSecret(client, namespace=settings.namespace, name=webhook.secret, names=names)
-    # Its maker need not have included names that are not used.
-    used = [used_name(settings)]
-    return GivenSecret(client, namespace=settings.namespace, name=webhook.secret, names=used)
-
-
-def used_name(settings: Settings) -> str:
-    """The name that the API server uses, so that every certificate has it."""
-    names = serving_names(settings)
-    return names[-1] if settings.webhook.url else names[0]
-
-
-def serving_names(settings: Settings) -> list[str]:
-    """The names that the API server may use: the Service's, and the host of the URL if any."""
-    service = f"{settings.webhook.service}.{settings.namespace}.svc"
+def serving_names(server: Webhook | Extender, namespace: str) -> list[str]:
+    """The names by which a server may be called: the host of its URL if any, and its Service's. The
+    first is the one that is used, so every certificate has it.
+    """
+    service = f"{server.service}.{namespace}.svc"
     names = [service, f"{service}.cluster.local"]
-    host = urlsplit(settings.webhook.url).hostname if settings.webhook.url else None
-    return [*names, host] if host else names
+    host = urlsplit(server.url).hostname if server.url else None
+    return [host, *names] if host else names
+
+
+def certificate_source(
+    settings: Settings, client: Client, server: Webhook | Extender, secret: str, names: list[str]
+) -> CertificateSource:
+    """A Secret by whom the server's settings name, for these names."""
+    namespace = settings.namespace
+    if server.certificates == "own":
+        return OwnSecret(client, namespace=namespace, name=secret, names=names)
+    # Its maker need not have included names that are not used; those of callers are not read here.
+    used = names[:1] if secret == server.secret else []
+    setting = f"{'webhook' if server is settings.webhook else 'extender'}.certificates"
+    return GivenSecret(client, namespace=namespace, name=secret, names=used, setting=setting)

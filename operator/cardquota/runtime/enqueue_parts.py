@@ -9,16 +9,16 @@ from typing import Final
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
-from ..cluster.watch.change_notifier import ChangeNotifier
 from ..extender.enqueue_server import EnqueueServer
 from ..extender.enqueue_votes import EnqueueVotes, Notify
 from ..extender.job_requests import JobRequests
 from ..extender.leader_client import LeaderClient, LeaderVotes
+from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS
 from ..settings import Settings
-from .admission_endpoint import used_name
+from .admission_endpoint import serving_names
 from .process import GRACE
 
 _LOG = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class EnqueueParts:
         client = LeaderClient(
             lambda: elector.leader_address(ENQUEUE_ADDRESS),
             self._tls,
-            server_name=used_name(settings),
+            server_name=serving_names(settings.webhook, settings.namespace)[0],
             timeout=_LEADERS_ANSWER,
             secret=self._settings.path_secret,
         )

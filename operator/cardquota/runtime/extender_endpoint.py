@@ -15,31 +15,27 @@ import logging
 import ssl
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
-from ..cluster.certificates.certificate_store import (
-    CertificateSource,
-    GivenSecret,
-    Holding,
-    OwnSecret,
-)
+from ..cluster.certificates.certificate_store import CertificateSource, Holding
 from ..cluster.certificates.certificates import read_certificates
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
-from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
 from ..extender.server import ExtenderServer, SchedulerVerbs
 from ..extender.waker import Waker
+from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..settings import Packing, Settings
+from .admission_endpoint import certificate_source, serving_names
 
 _LOG = logging.getLogger(__name__)
 _LOOK: Final = 5.0
@@ -81,15 +77,12 @@ class ExtenderEndpoint:
         """`grace`: seconds for calls in flight when the server closes."""
         self._settings = settings
         self._grace = grace
-        names = extender_names(settings)
-        # Its maker need not have included names that are not used.
-        used = names[-1:] if settings.extender.url else names[:1]
         extender = settings.extender
-        self._server = _WatchedSecret(_source(settings, client, extender.secret, names, used))
-        ours = [extender.client_secret]
-        self._client = _WatchedSecret(
-            _source(settings, client, extender.client_secret, ours, []), withdrawable=True
-        )
+        names = serving_names(extender, settings.namespace)
+        source = partial(certificate_source, settings, client, extender)
+        self._server = _WatchedSecret(source(extender.secret, names))
+        secret = extender.client_secret
+        self._client = _WatchedSecret(source(secret, [secret]), withdrawable=True)
         self._refused = ""
         self.client_tls: ssl.SSLContext | None = None
         """By which one replica calls another."""
@@ -188,24 +181,6 @@ def _is_withdrawn(before: Holding | None, now: Holding | None) -> bool:
     return any(one not in trusted for one in read_certificates(before.bundle if before else b""))
 
 
-def extender_names(settings: Settings) -> list[str]:
-    """The names that a scheduler may use: the Service's, and the host of the URL if any."""
-    service = f"{settings.extender.service}.{settings.namespace}.svc"
-    names = [service, f"{service}.cluster.local"]
-    host = urlsplit(settings.extender.url).hostname if settings.extender.url else None
-    return [*names, host] if host else names
-
-
-def _source(
-    settings: Settings, client: Client, secret: str, names: list[str], used: list[str]
-) -> CertificateSource:
-    namespace = settings.namespace
-    if settings.extender.certificates == "own":
-        return OwnSecret(client, namespace=namespace, name=secret, names=names)
-    setting = "extender.certificates"
-    return GivenSecret(client, namespace=namespace, name=secret, names=used, setting=setting)
-
-
 _MARGIN: Final = 0.5
 """Seconds by which we answer before kube-scheduler gives up."""
 
@@ -241,7 +216,7 @@ class ExtenderParts:
         leader = LeaderClient(
             elector.leader_address,
             lambda: self._endpoint.client_tls,
-            server_name=extender_names(settings)[0],
+            server_name=serving_names(extender, settings.namespace)[0],
             timeout=within,
         )
         self._call = LeaderCall(self.binder, leader)

@@ -45,28 +45,24 @@ class MetricsPage:
         self._metrics = metrics
         self._reflectors = reflectors
         self._leads = leads
-        self._coming: asyncio.Task[bytes] | None = None
-        """Not yet begun."""
         self._one = asyncio.Lock()
+        self._text = b""
+        self._begun = float("-inf")
+        """When it was begun."""
         self._next = 0.0
-        """When it may be begun."""
+        """When another one may be begun."""
 
     async def read(self) -> bytes:
         """The text. Waits for the one before it, and for a second since then."""
-        if self._coming is None:
-            self._coming = asyncio.get_running_loop().create_task(self._in_turn())
-        # Others wait for it, too: whoever leaves does not end it.
-        return await asyncio.shield(self._coming)
-
-    async def _in_turn(self) -> bytes:
         loop = asyncio.get_running_loop()
+        asked = loop.time()
         async with self._one:
-            await asyncio.sleep(max(0.0, self._next - loop.time()))
-            self._coming = None
-            try:
-                return await self._write()
-            finally:
+            if self._begun < asked:
+                await asyncio.sleep(max(0.0, self._next - loop.time()))  # and for all who ask now
+                self._begun = loop.time()
+                self._text = await self._write()
                 self._next = loop.time() + EVERY
+            return self._text
 
     async def _write(self) -> bytes:
         await refresh(self._ledger, self._metrics, leads=self._leads())

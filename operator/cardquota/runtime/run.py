@@ -12,6 +12,7 @@ import signal
 import socket
 import time
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final
 
 from cardquota_webhooks.pod_groups import PodGroupReviews
@@ -28,14 +29,12 @@ from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
 from ..cluster.api.client import Client
-from ..cluster.api.find_access import find_access
+from ..cluster.api.kubeconfig import find_access
 from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
-from ..cluster.events import EventRecorder, ObjectReference
+from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
-from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.watch.feed import AT_ONCE, ledger_settings, watched_kinds
-from ..cluster.watch.left_out_reads import LeftOutReads
+from ..cluster.watch.feed import AT_ONCE, LeftOutReads, ledger_settings, watched_kinds
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
@@ -47,6 +46,7 @@ from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch, TimedSelector
+from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
@@ -109,7 +109,7 @@ class Operator:
         self._settings = settings
         self._client = client
         self._metrics = Metrics()
-        self._loop_watch = LoopWatch(selector, self._metrics)
+        self._selector = selector
         self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
@@ -123,7 +123,7 @@ class Operator:
         kinds = watched_kinds(
             self._ledger,
             self._notifier,
-            self._count_undecodable,
+            lambda kind: self._metrics.undecodable.labels(kind).inc(),
             broken_cards=settings.extender.enabled,
         )
         self._left_out = LeftOutReads(self._ledger, client, kinds)
@@ -203,7 +203,11 @@ class Operator:
             self._fence,
             self._reflectors,
             lease,
-            self._make_queue_operator,
+            partial(
+                QueueOperator,
+                standalone=settings.scheduler == "standalone",
+                unwritten=self._metrics.unwritten_queues.set,
+            ),
             self._part_failed,
         )
         self._installation = InstallationCheck(
@@ -287,7 +291,12 @@ class Operator:
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
         http = self._admission.http_for(self._endpoint.knows)
-        await self._endpoint.run(http, self._opened, enqueue=self._enqueue)
+        enqueue = self._enqueue
+        try:
+            await self._endpoint.run(http, enqueue.start if enqueue else None, self._opened)
+        finally:
+            if enqueue is not None:
+                await enqueue.stop()
 
     async def _serve_extender(self) -> None:
         """The extender's endpoint. It answers only from a cluster that was read."""
@@ -306,7 +315,7 @@ class Operator:
         spare_what_stays()
         self._start(collect_young())
         # Until here nothing waits for us, and reading a large cluster takes its time.
-        self._loop_watch.start()
+        LoopWatch(self._selector, self._metrics)
         self._probes.serving = True
         _LOG.info("synced and serving")
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
@@ -329,12 +338,6 @@ class Operator:
             *certificates,
             *self._installation.faults,
         ]
-
-    def _make_queue_operator(self) -> QueueOperator:
-        return QueueOperator(
-            standalone=self._settings.scheduler == "standalone",
-            unwritten=self._metrics.unwritten_queues.set,
-        )
 
     def _make_admission(self) -> AdmissionServer:
         synced = self._synced
@@ -361,7 +364,9 @@ class Operator:
                 settings,
                 visibility,
                 ScaleTargets(ledger, PodLookup(self._client).one),
-                self._scale_cut,
+                lambda about, text, topic: self._events.record(
+                    about, type="Warning", reason=SCALE_CUT, message=text, topic=topic
+                ),
                 lambda: synced() and not any(one.late for one in self._reflectors),
             ),
             RefusedWriteReviews(refused),
@@ -372,17 +377,11 @@ class Operator:
         audit = settings.mode is InstallationMode.AUDIT
         return AdmissionServer(reviewers, self._metrics, audit=audit)
 
-    def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:
-        self._events.record(about, type="Warning", reason=SCALE_CUT, message=text, topic=topic)
-
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)
         while True:
             await measure_drift(self._ledger, self._metrics)
             await asyncio.sleep(RECOUNT)
-
-    def _count_undecodable(self, kind: str) -> None:
-        self._metrics.undecodable.labels(kind).inc()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

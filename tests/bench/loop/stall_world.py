@@ -10,6 +10,7 @@ import gc
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import chain
 from time import monotonic, thread_time
 from typing import Any, Final
 
@@ -136,7 +137,8 @@ class World(Replica):
     def listed(self, *, but: int = 0) -> ObjectIndex:
         """What a re-list finds, of pods; `but` so many of them."""
         found = ObjectIndex()
-        for number, (namespace, name, uid) in enumerate(self.deliveries["pods"].objects):
+        every = self.deliveries["pods"].objects.missing_from(ObjectIndex())
+        for number, (namespace, name, uid) in enumerate(chain.from_iterable(every)):
             if number >= but:
                 found.put(namespace, name, uid)
         return found

@@ -8,7 +8,7 @@ import gc
 import json
 import sys
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import chain, count
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +16,8 @@ import msgspec
 import cardquota.runtime.run  # noqa: F401 - its imports are a part of what a replica takes
 from builders import a_group, a_namespace, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.watch import ChangeNotifier, watched_kinds
+from cardquota.cluster.watch import ObjectIndex, watched_kinds
+from cardquota.loop import ChangeNotifier
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.runtime import spare_what_stays
@@ -107,9 +108,10 @@ def main() -> None:
             take(kind, (_encoded(make(n), f"{kind}-{n}") for n in names))
             _say(f"{(time + 1) * number:,} {what}", ledger)
         if kind == "pods":
-            for one in [*deliveries[kind].objects]:
-                if one.name.startswith("attack-"):
-                    gone = {"namespace": one.namespace, "name": one.name, "uid": one.uid}
+            every = deliveries[kind].objects.missing_from(ObjectIndex())
+            for namespace, name, uid in chain.from_iterable([*every]):
+                if name.startswith("attack-"):
+                    gone = {"namespace": namespace, "name": name, "uid": uid}
                     deliveries[kind].deleted(msgspec.Raw(msgspec.json.encode({"metadata": gone})))
     assert drift(ledger) == {}
 

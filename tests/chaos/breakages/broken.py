@@ -16,7 +16,6 @@ from cardquota.cluster.api import (
     ApiError,
     Client,
     OutcomeUnknown,
-    boottime,
     decode_identity,
     revision_of,
 )
@@ -103,10 +102,9 @@ def _no_fence(breaker: Breaker) -> None:
         settle: float = 3.0,
         renew_deadline: float = 8.0,
         optional_wait: float = 10.0,
-        clock: Callable[[], float] = boottime,
     ) -> None:
         waits = {"settle": 0.0, "renew_deadline": 0.0, "optional_wait": optional_wait}
-        await whole(elector, reflectors, client, held, **waits, clock=clock)
+        await whole(elector, reflectors, client, held, **waits)
 
     breaker.replace(leadership, "settle_and_catch_up", at_once)
 

@@ -110,6 +110,11 @@ def test_volcanos_own_fields_are_kept(stored: Stored, create: Kubectl, name: str
         "subGroupPolicy": [
             {"name": "a", "subGroupSize": 2, "minSubGroups": 1, "labelSelector": selector}
         ],
+        "topologyAffinity": {"subGroupAffinity": {"required": [{"weight": 1}]}},
     }
     assert create("PodGroup", spec=spec).returncode == 0
     assert stored("podgroup", name)["spec"] == spec
+    weighted = [{"name": "far", "weight": 2, "capacity": {"cpu": "1"}}]
+    queue = {"extendClusters": weighted, "dra": {"capability": {"a": {"count": 1}}}}
+    assert create("Queue", spec=queue).returncode == 0
+    assert stored("queue", name)["spec"].items() >= queue.items()

@@ -164,7 +164,7 @@ async def a_shelf(client: Client, namespace: str, name: str) -> AsyncIterator[Sh
         await client.post(_collection(kind), body)
     yield Shelf(client, namespace, name, StageClock())
     for kind in _KINDS:
-        await client.delete(f"{_collection(kind)}/{name}")
+        await client.send("DELETE", f"{_collection(kind)}/{name}")
 
 
 def path_of(configuration: Mapping[str, Any]) -> str:

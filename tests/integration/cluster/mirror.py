@@ -117,7 +117,7 @@ async def resize(client: Client, namespace: str, name: str, size: str, kind: str
 
 
 async def delete(client: Client, namespace: str, name: str, kind: str = MAPS) -> None:
-    await client.delete(f"{path_of(namespace, kind)}/{name}", timeout=60)
+    await client.send("DELETE", f"{path_of(namespace, kind)}/{name}", timeout=60)
 
 
 async def much_happens(client: Client, namespace: str, kind: str = MAPS) -> None:

@@ -70,7 +70,7 @@ async def test_a_ca_is_trusted_from_when_all_webhooks_were_seen_to_have_it(shelf
     assert bundles.trusted(5) == [ca]
     configuration = (await shelf.configurations_now())[1]
     configuration["webhooks"][1]["clientConfig"].pop("caBundle")
-    await shelf.client.put(path_of(configuration), configuration)
+    await shelf.client.send("PUT", path_of(configuration), configuration)
     await bundles.look(None)
     assert bundles.trusted(0) == [], "one webhook lost it"
     await bundles.look(pem)
@@ -133,7 +133,7 @@ async def test_n1_every_path_ends_with_the_secret_of_now_however_it_was_written(
     configuration = (await shelf.configurations_now())[0]
     configuration["webhooks"][0]["clientConfig"]["url"] = "https://127.0.0.1:1/validate/" + first
     configuration["webhooks"][1]["clientConfig"]["service"].pop("path")
-    await shelf.client.put(path_of(configuration), configuration)
+    await shelf.client.send("PUT", path_of(configuration), configuration)
     await bundles.look(None)
     assert await shelf.paths() == before
     shelf.clock.go(seconds=PERIOD)

@@ -74,7 +74,7 @@ async def test_a_new_authority_without_a_gap(shelf: Shelf, lost: str) -> None:
     if lost == "its key":
         await shelf.put({"ca.key": None})  # what an administrator does to have a new CA
     else:
-        await shelf.client.delete(shelf.path)
+        await shelf.client.send("DELETE", shelf.path)
     assert await looked(*replicas) == [before, before], "nobody knows the new one yet"
     for _ in range(8):
         served = await looked(*replicas)
@@ -121,7 +121,7 @@ async def test_a_new_replica_does_not_begin_under_a_ca_that_nobody_knows(shelf: 
     """The Secret is lost while another replica serves: who starts has no memory of it."""
     at_work = shelf.replica()
     (before,) = await looked(at_work)
-    await shelf.client.delete(shelf.path)
+    await shelf.client.send("DELETE", shelf.path)
     newcomer = shelf.replica()
     assert await newcomer.look() is None
     assert await looked(at_work) == [before]
@@ -245,7 +245,7 @@ async def _inject(shelf: Shelf, ca_pem: bytes) -> None:
     for configuration in await shelf.configurations_now():
         for webhook in configuration["webhooks"]:
             webhook["clientConfig"]["caBundle"] = base64.b64encode(ca_pem).decode()
-        await shelf.client.put(path_of(configuration), configuration)
+        await shelf.client.send("PUT", path_of(configuration), configuration)
 
 
 async def test_an_ended_certificate_is_replaced_at_once(shelf: Shelf) -> None:

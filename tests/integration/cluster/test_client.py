@@ -20,7 +20,7 @@ async def test_every_verb(client: Client, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     await client.post(path, _map("a", x="1"))
     assert _data(await client.get(f"{path}/a")) == {"x": "1"}
-    await client.put(f"{path}/a", msgspec.json.encode(_map("a", x="2")))
+    await client.send("PUT", f"{path}/a", msgspec.json.encode(_map("a", x="2")))
     await client.patch(f"{path}/a", {"data": {"y": "3"}})
     change = [{"op": "replace", "path": "/data/x", "value": "4"}]
     await client.patch(f"{path}/a", change, content_type=JSON_PATCH)
@@ -34,7 +34,7 @@ async def test_every_verb(client: Client, namespace: str) -> None:
         f"{path}/a", applied, content_type=APPLY_PATCH, params={"fieldManager": "me"}
     )
     assert _data(got) == {"x": "4", "y": "3", "z": ""}
-    await client.delete(f"{path}/a")
+    await client.send("DELETE", f"{path}/a")
     with pytest.raises(ApiError) as gone:
         await client.get(f"{path}/a")
     assert (gone.value.status, gone.value.reason) == (404, "NotFound")
@@ -57,7 +57,7 @@ async def test_no_answer_is_no_knowledge(
     proxy.stall()
     with pytest.raises(OutcomeUnknown):
         await proxied.post(path, _map("late"), timeout=0.3)
-    lost = asyncio.create_task(proxied.put(f"{path}/b", _map("b")))
+    lost = asyncio.create_task(proxied.send("PUT", f"{path}/b", _map("b")))
     await asyncio.sleep(0)
     proxy.cut(stay_closed=True)
     with pytest.raises(OutcomeUnknown):

@@ -156,7 +156,7 @@ async def test_an_event_is_renewed_and_lives_another_hour(
         "lastTimestamp": third["lastTimestamp"],
     }
 
-    await client.delete(path)
+    await client.send("DELETE", path)
     fourth = await record("needs 4", again=True)
     assert (fourth["message"], fourth["count"]) == ("needs 4", 1)
     assert fourth["metadata"]["uid"] != first["metadata"]["uid"]

@@ -87,7 +87,7 @@ class Running:
             await self._client.patch(f"{self._secrets}/{name}", {"data": data})
 
     async def delete(self, name: str) -> None:
-        await self._client.delete(f"{self._secrets}/{name}")
+        await self._client.send("DELETE", f"{self._secrets}/{name}")
 
     async def read(self, name: str) -> dict[str, bytes]:
         secret = msgspec.json.decode(await self._client.get(f"{self._secrets}/{name}"))

@@ -52,7 +52,7 @@ async def test_device_classes_are_read_by_the_version_that_is_served(
         spec = {"extendedResourceName": f"{unique}.example/npu"}
         await client.post(CLASSES, {"metadata": {"name": unique}, "spec": spec})
         await until(lambda: sink.names.get(unique) == f"{unique}.example/npu", "seen")
-        await client.delete(f"{CLASSES}/{unique}")
+        await client.send("DELETE", f"{CLASSES}/{unique}")
         await until(lambda: unique not in sink.names, "gone")
 
 
@@ -85,6 +85,6 @@ async def test_a_kind_comes_and_goes(client: Client, unique: str) -> None:
         body = {"apiVersion": f"{group}/v1", "kind": "Class", "metadata": {"name": "a"}}
         await client.post(collection, body)
         await until(lambda: sink.names == {"a": None}, "seen")
-        await client.delete(f"{DEFINITIONS}/classes.{group}")
+        await client.send("DELETE", f"{DEFINITIONS}/classes.{group}")
         await until(lambda: sink.names == {}, "gone")
         await until(lambda: reflector.lag() == 0.0, "not there any more")

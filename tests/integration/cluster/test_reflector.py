@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientResponse
 
 from cardquota.cluster.api import Access, ApiError, Backoff, Client
-from cardquota.cluster.api.find_access import find_access
+from cardquota.cluster.api.kubeconfig import find_access
 from cardquota.cluster.watch import Delivery, Reflector
 from cardquota.quota.objects import Meta, Wire
 from harness.proxy import Proxy
@@ -112,7 +112,7 @@ async def create(client: Client, namespace: str, name: str, **data: str) -> None
 
 
 async def delete(client: Client, namespace: str, name: str) -> None:
-    await client.delete(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    await client.send("DELETE", f"/api/v1/namespaces/{namespace}/configmaps/{name}")
 
 
 async def change(client: Client, namespace: str, name: str, **data: str | None) -> None:

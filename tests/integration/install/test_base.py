@@ -43,7 +43,7 @@ def test_with_cert_manager_the_secret_is_its_own(api: PolicyApi, tmp_path: Path)
     serving = documents["Certificate", "cardquota-webhook"]
     assert serving["metadata"]["namespace"] == OWN
     assert serving["spec"]["secretName"] == SETTINGS.webhook.secret
-    assert serving["spec"]["dnsNames"] == serving_names(SETTINGS)
+    assert serving["spec"]["dnsNames"] == serving_names(SETTINGS.webhook, SETTINGS.namespace)
     by_name = serving["spec"]["issuerRef"]["kind"], serving["spec"]["issuerRef"]["name"]
     authority = documents[by_name]["spec"]["ca"]["secretName"]
     assert documents["Certificate", "cardquota-webhook-ca"]["spec"]["secretName"] == authority

@@ -24,5 +24,5 @@ async def client(plane: Cluster, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
     await client.post("/api/v1/nodes", {**node, "spec": {"unschedulable": True}})
     yield client
-    await client.delete(f"/api/v1/nodes/{NODE}")
+    await client.send("DELETE", f"/api/v1/nodes/{NODE}")
     await client.close()

@@ -142,10 +142,10 @@ class Store:
     async def delete(self, name: str) -> None:
         """A pod, at once."""
         path = f"{self.team.path(a_pod())}/{name}"
-        await self._client.delete(path, params={"gracePeriodSeconds": "0"})
+        await self._client.send("DELETE", path, params={"gracePeriodSeconds": "0"})
 
     async def delete_group(self, name: str) -> None:
-        await self._client.delete(f"{self.team.path(self.scene.group)}/{name}")
+        await self._client.send("DELETE", f"{self.team.path(self.scene.group)}/{name}")
 
     async def set_minimum(self, members: int) -> None:
         path = f"{self.team.path(self.scene.group)}/gang"
@@ -221,10 +221,12 @@ class Store:
         assert await self.held() == Counter(scene.quota)
 
     async def clear(self) -> None:
-        await self._client.delete(self.team.path(a_pod()), params={"gracePeriodSeconds": "0"})
-        await self._client.delete(self.team.path(self.scene.group))
+        await self._client.send(
+            "DELETE", self.team.path(a_pod()), params={"gracePeriodSeconds": "0"}
+        )
+        await self._client.send("DELETE", self.team.path(self.scene.group))
         queue = self.team.a_queue({})
-        await self._client.delete(f"{self.team.path(queue)}/{queue.name}")
+        await self._client.send("DELETE", f"{self.team.path(queue)}/{queue.name}")
 
     async def _bind(self, name: str) -> None:
         body = {

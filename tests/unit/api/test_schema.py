@@ -33,7 +33,9 @@ def test_every_node_is_structural() -> None:
     for path, node in everything():
         assert ("type" in node) != bool(node.get("x-kubernetes-int-or-string")), path
         assert node.keys().isdisjoint({"$ref", "$defs", "anyOf", "oneOf", "allOf", "title"}), path
-        assert "x-kubernetes-preserve-unknown-fields" not in node, path
+        if "x-kubernetes-preserve-unknown-fields" in node:
+            assert node["type"] == "object", path
+            assert "properties" not in node, path
         assert not ("properties" in node and "additionalProperties" in node), path
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cardquota.loop import Longest, LoopWatch, TimedSelector
+from cardquota.loop import LoopWatch, TimedSelector
 from cardquota.metrics import Metrics
 
 Ready = list[tuple[selectors.SelectorKey, int]]
@@ -33,13 +33,15 @@ class Watched:
         self.clock = ManualClock()
         self.selector = TimedSelector(self.clock)
         self.metrics = Metrics()
-        self.watch = LoopWatch(self.selector, self.metrics, clock=self.clock)
+
+    def start(self) -> None:
+        LoopWatch(self.selector, self.metrics, clock=self.clock)
 
     def run(self, *work: Callable[[], None]) -> None:
         """Each in a stretch of its own."""
 
         async def main() -> None:
-            self.watch.start()
+            self.start()
             for step in work:
                 await asyncio.sleep(0)
                 step()
@@ -90,7 +92,7 @@ def test_what_comes_before_the_start_does_not_count(watched: Watched) -> None:
     async def main() -> None:
         watched.clock.pass_by(2)
         await asyncio.sleep(0)
-        watched.watch.start()
+        watched.start()
         await asyncio.sleep(0)
 
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watched.selector)) as runner:
@@ -109,7 +111,7 @@ def test_a_loop_that_is_called_back_late_was_held_up(watched: Watched) -> None:
         return select(selector, timeout)
 
     async def main() -> None:
-        watched.watch.start()
+        watched.start()
         await asyncio.sleep(0.5)
         await asyncio.sleep(0)
 
@@ -136,23 +138,15 @@ def test_the_log_has_one_line_in_ten_seconds(
     ]
 
 
-def test_the_longest_is_shown_for_one_to_two_windows() -> None:
-    longest = Longest(window=60)
-    assert longest.of_late(0) == 0
-    longest.add(100, 0.2)
-    longest.add(110, 0.3)
-    longest.add(120, 0.1)
-    assert longest.of_late(120) == 0.3
-    longest.add(165, 0.01)  # another window: that before is still shown
-    assert longest.of_late(170) == 0.3
-    longest.add(226, 0.02)
-    assert longest.of_late(226) == 0.02
-    assert longest.of_late(290) == 0.02
-    assert longest.of_late(400) == 0
-
-
-def test_what_ended_long_ago_is_not_the_window_before() -> None:
-    longest = Longest(window=60)
-    longest.add(0, 0.5)
-    longest.add(500, 0.1)
-    assert longest.of_late(500) == 0.1
+def test_the_longest_is_shown_for_one_to_two_windows(watched: Watched) -> None:
+    """The clock begins at 1000 s; a window is a minute."""
+    watched.start()
+    assert watched.longest == 0
+    shown = list[float]()
+    for passed, stretch in ((0, 0.2), (1, 0.3), (1, 0.1), (60, 0.01), (60, 0.02), (1000, 0.005)):
+        watched.clock.pass_by(passed)
+        watched.selector.on_stretch(stretch)
+        shown.append(watched.longest)
+    assert shown == [0.2, 0.3, 0.3, 0.3, 0.02, 0.005]
+    watched.clock.pass_by(120)
+    assert watched.longest == 0

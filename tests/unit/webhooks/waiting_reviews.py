@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cardquota.cluster.watch import ChangeNotifier
+from cardquota.loop import ChangeNotifier
 
 
 async def until_waiting(notifier: ChangeNotifier, number: int = 1) -> None:

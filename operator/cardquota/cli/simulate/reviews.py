@@ -12,9 +12,9 @@ from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.review import AdmissionResponse, GroupResource, Request
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 
-from ...cluster.watch.change_notifier import ChangeNotifier
 from ...install.matching import known_to_policies
 from ...install.policies.gate_policies import gate_is_set_by_policy
+from ...loop.time_slice import ChangeNotifier
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup

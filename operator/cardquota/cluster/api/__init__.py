@@ -4,12 +4,10 @@ In: a kubeconfig or the pod's own credentials. Out: a `Client`, and as its error
 write did not happen) or `OutcomeUnknown` (it may have). Knows no kinds of objects.
 """
 
-from .access import Access, AccessError, TokenFile
+from .access import Access, AccessError, TokenFile, open_session
 from .api_error import ApiError, OutcomeUnknown, in_words, read_failure
 from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
 from .clock import Backoff, boottime
-from .find_access import in_cluster
-from .kubeconfig import Shared, from_kubeconfig
+from .kubeconfig import Shared, from_kubeconfig, in_cluster
 from .lookups import ClaimLookup, QueueLookup
-from .session import open_session
 from .wire import IdentityMeta, LineSplitter, decode_identity, revision_of

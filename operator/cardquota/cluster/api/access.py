@@ -1,13 +1,13 @@
-"""How to reach the API server: address, TLS, and our identity.
-
-`find_access` decides which way is taken.
-"""
+"""How to reach the API server: address, TLS, and our identity."""
 
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import aiohttp
+from yarl import URL
 
 Authorization = Callable[[], Awaitable[str | None]]
 """Called before every request. Returns the value of the header `Authorization`, or None."""
@@ -74,3 +74,35 @@ class TokenFile:
             return
         if token:
             self._token, self._seen = token, seen
+
+
+def open_session(access: Access) -> aiohttp.ClientSession:
+    """For a library that sends its own requests: a session whose requests to the API server carry
+    our credentials. The caller closes it.
+
+    Guarantees: credentials are read before each request, so new ones are used at once. They are
+    sent to no other server, wherever a redirect leads. Errors while reading them are raised as
+    `aiohttp.ClientConnectionError`, which libraries treat as temporary.
+    """
+    origin = URL(access.server).origin()
+
+    async def as_us(
+        request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        if request.url.origin() == origin:
+            try:
+                authorization = await access.authorization()
+            except AccessError as error:
+                raise aiohttp.ClientConnectionError(str(error)) from error
+            if authorization is not None:
+                request.headers["Authorization"] = authorization
+            request.server_hostname = access.server_hostname
+        return await send(request)
+
+    return aiohttp.ClientSession(
+        # No bound: the caller bounds what it has in flight.
+        connector=aiohttp.TCPConnector(limit=0, ssl=access.tls or True),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        middlewares=(as_us,),
+        proxy=access.proxy,
+    )

@@ -10,17 +10,16 @@ import. It only runs the credential plugins of kubeconfigs (`kubeconfig`); the t
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import msgspec
 
 from .access import Access, AccessError
 from .api_error import NO_HEADER, ApiError, OutcomeUnknown, in_words, read_failure
-from .find_access import find_access
+from .kubeconfig import find_access
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
@@ -53,7 +52,12 @@ class Client:
         self._access = access
         self.namespace: Final = access.namespace
         """The one that is meant where none is named."""
-        self._tls: ssl.SSLContext | bool = access.tls if access.tls is not None else True
+        self._options: dict[str, Any] = {
+            "allow_redirects": False,
+            "ssl": access.tls if access.tls is not None else True,
+            "server_hostname": access.server_hostname,
+            "proxy": access.proxy,
+        }
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -80,7 +84,7 @@ class Client:
         self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = 10.0
     ) -> bytes:
         """Read `path`. Without `resourceVersion` in `params` this is a quorum read."""
-        return await self._send("GET", path, None, None, params, timeout)
+        return await self.send("GET", path, params=params, timeout=timeout)
 
     async def post(
         self,
@@ -90,30 +94,8 @@ class Client:
         params: Mapping[str, str] | None = None,
         timeout: float = 10.0,
     ) -> bytes:
-        """Create. `body` is sent unchanged if it is bytes, else encoded as JSON; so below."""
-        return await self._send("POST", path, body, _JSON, params, timeout)
-
-    async def put(
-        self,
-        path: str,
-        body: object,
-        *,
-        params: Mapping[str, str] | None = None,
-        timeout: float = 10.0,
-    ) -> bytes:
-        """Replace."""
-        return await self._send("PUT", path, body, _JSON, params, timeout)
-
-    async def delete(
-        self,
-        path: str,
-        body: object = None,
-        *,
-        params: Mapping[str, str] | None = None,
-        timeout: float = 10.0,
-    ) -> bytes:
-        """Delete; `body` may hold DeleteOptions."""
-        return await self._send("DELETE", path, body, _JSON, params, timeout)
+        """Create."""
+        return await self.send("POST", path, body, params=params, timeout=timeout)
 
     async def patch(
         self,
@@ -129,19 +111,28 @@ class Client:
 
         `metadata_only`: the answer is the object's metadata, which costs the API server less.
         """
-        accept = _METADATA if metadata_only else _JSON
-        return await self._send("PATCH", path, body, content_type, params, timeout, accept)
+        return await self.send(
+            "PATCH",
+            path,
+            body,
+            content_type=content_type,
+            params=params,
+            timeout=timeout,
+            accept=_METADATA if metadata_only else _JSON,
+        )
 
-    async def _send(
+    async def send(
         self,
         method: str,
         path: str,
-        body: object,
-        content_type: str | None,
-        params: Mapping[str, str] | None,
-        timeout: float,
+        body: object = None,
+        *,
+        content_type: str = _JSON,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 10.0,
         accept: str = _JSON,
     ) -> bytes:
+        """Any request. `body` is sent unchanged if it is bytes, else encoded as JSON."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         headers = await self._headers(f"{method} {path}", timeout)
@@ -149,7 +140,7 @@ class Client:
         data: bytes | None = None
         if body is not None:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
-            headers["Content-Type"] = content_type or _JSON
+            headers["Content-Type"] = content_type
         if loop.time() >= end:  # the machine slept, or the process did
             raise OutcomeUnknown(f"{method} {path}: not sent within {timeout:g} s")
         try:
@@ -163,10 +154,7 @@ class Client:
                     data=data,
                     headers=headers,
                     timeout=_NO_TIMEOUT,
-                    allow_redirects=False,
-                    ssl=self._tls,
-                    server_hostname=self._access.server_hostname,
-                    proxy=self._access.proxy,
+                    **self._options,
                 ) as response,
             ):
                 answer = await response.read()
@@ -197,10 +185,7 @@ class Client:
                 timeout=aiohttp.ClientTimeout(
                     total=None, connect=read_timeout, sock_read=read_timeout
                 ),
-                allow_redirects=False,
-                ssl=self._tls,
-                server_hostname=self._access.server_hostname,
-                proxy=self._access.proxy,
+                **self._options,
             )
         except TimeoutError as error:
             raise OutcomeUnknown(f"watch {path}: no answer within {read_timeout:g} s") from error

@@ -1,4 +1,5 @@
-"""Access by kubeconfig, read here; credential plugins are run by `kubernetes_asyncio`.
+"""Which API server to use, and access by kubeconfig; credential plugins are run by
+`kubernetes_asyncio`.
 
 Why its loader is not used for all: it sends a token file with its line break and never reads it
 again, prefers the `token` beside it, leaves private keys in files until the process ends, takes the
@@ -74,6 +75,50 @@ class _File(msgspec.Struct, rename="kebab"):
     clusters: list[_NamedEntry] | None = None
     users: list[_NamedEntry] | None = None
     contexts: list[_NamedEntry] | None = None
+
+
+MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+async def find_access(kubeconfig: Path | None = None, context: str = "") -> Access:
+    """Find the API server: what the caller names comes first, then `KUBECONFIG`, then the files
+    that Kubernetes mounts into a pod, then `~/.kube/config`. So a pod never uses a kubeconfig that
+    happens to be in its image.
+
+    `context`: use this context of the kubeconfig instead of its current one. A pod's own account
+    has no contexts, so naming one selects a kubeconfig.
+    Errors: AccessError.
+    """
+    if kubeconfig is not None:
+        return await from_kubeconfig([kubeconfig], context)
+    named = os.environ.get("KUBECONFIG", "")
+    if named:
+        return await from_kubeconfig([Path(p) for p in named.split(os.pathsep) if p], context)
+    if not context and (MOUNT / "token").is_file() and os.environ.get("KUBERNETES_SERVICE_HOST"):
+        return in_cluster(MOUNT, os.environ)
+    return await from_kubeconfig([Path.home() / ".kube" / "config"], context)
+
+
+def in_cluster(mount: Path, environ: "os._Environ[str] | dict[str, str]") -> Access:
+    """The access of a pod's service account, from its mounted files and the environment.
+
+    Not guaranteed: that a new cluster CA is noticed; that takes a restart.
+    Errors: AccessError.
+    """
+    host = environ.get("KUBERNETES_SERVICE_HOST", "")
+    port = environ.get("KUBERNETES_SERVICE_PORT", "443")
+    if not host:
+        raise AccessError("KUBERNETES_SERVICE_HOST is not set")
+    if ":" in host:
+        host = f"[{host}]"
+    try:
+        tls = ssl.create_default_context(cafile=str(mount / "ca.crt"))
+    except (OSError, ssl.SSLError) as error:
+        raise AccessError(f"cannot read the cluster's CA {mount / 'ca.crt'}: {error}") from error
+    namespace = mount / "namespace"
+    own = namespace.read_text().strip() if namespace.is_file() else ""
+    token = TokenFile(mount / "token")
+    return Access(f"https://{host}:{port}", tls, token, namespace=own or "default")
 
 
 async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:

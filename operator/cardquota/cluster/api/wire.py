@@ -5,6 +5,8 @@ from typing import Final, Protocol, TypeVar, cast
 
 import msgspec
 
+from ...quota.objects.meta import Meta
+
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
@@ -12,31 +14,11 @@ BOOKMARK: Final = "BOOKMARK"
 ERROR: Final = "ERROR"
 
 
-class WatchedMeta(Protocol):
-    """The metadata that every object has."""
-
-    @property
-    def namespace(self) -> str:
-        """Empty for cluster-scoped objects."""
-
-    @property
-    def name(self) -> str:
-        """Unique in the namespace at any time."""
-
-    @property
-    def uid(self) -> str:
-        """Unique for ever."""
-
-    @property
-    def resource_version(self) -> str:
-        """The revision of its last change."""
-
-
 class WatchedObject(Protocol):
     """An object that a reflector can decode: a msgspec struct with metadata."""
 
     @property
-    def metadata(self) -> WatchedMeta:
+    def metadata(self) -> Meta:
         """Which object, at which revision."""
 
 
@@ -90,6 +72,14 @@ class Page(msgspec.Struct):
 decode_event = msgspec.json.Decoder(WatchEvent).decode
 decode_page = msgspec.json.Decoder(Page).decode
 decode_identity = msgspec.json.Decoder(PartialObjectMetadata).decode
+
+
+def identity_of(raw: msgspec.Raw) -> IdentityMeta:
+    """Of an object that cannot be read otherwise: what can be read of it, maybe nothing."""
+    try:
+        return decode_identity(raw).metadata
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return IdentityMeta()
 
 
 def revision_of(text: str) -> int:

@@ -158,44 +158,53 @@ class CaBundles:
         for attempt in range(1, _TRIES + 1):
             try:
                 found = _decode(await self._client.get(path))
-                webhooks = found.webhooks or []
                 left_alone = ours is None or any(
                     key.startswith(_INJECTED) for key in found.metadata.annotations or ()
                 )
-                now = [read_certificates(_decoded(w.client_config.ca_bundle)) for w in webhooks]
-                then = now
-                if not left_alone:
-                    then = [self._wanted(bundle, ours or ()) for bundle in now]
-                patch = _patch(webhooks, now, then)
-                published = [_in_words(then)] if patch else []
-                paths = self._path_patch(self._paths[name], webhooks, stored)
-                if paths:
-                    patch += paths
-                    published.append("the path")
+                bundles: list[list[x509.Certificate]] = []
+                patch: list[dict[str, str]] = []
+                for index, webhook in enumerate(found.webhooks or ()):
+                    at, config = f"/webhooks/{index}", webhook.client_config
+                    before = read_certificates(_decoded(config.ca_bundle))
+                    after = before if left_alone else self._wanted(before, ours or ())
+                    bundles.append(after)
+                    changes = self._path_changes(self._paths[name], at, config, stored)
+                    if set(before) != set(after):
+                        value = base64.b64encode(to_pem(after)).decode()
+                        stored_at = f"{at}/clientConfig/caBundle"
+                        changes.append({"op": "add", "path": stored_at, "value": value})
+                    if changes:
+                        patch.append({"op": "test", "path": f"{at}/name", "value": webhook.name})
+                        patch += changes
                 if patch:
                     await self._client.patch(path, patch, content_type=JSON_PATCH)
-                    log.info("%s: published %s", name, " and ".join(published))
+                    log.info("%s: published the CA and the path", name)
             except ApiError as error:
                 if error.status == 404:
                     return None
                 if error.status not in _MOVED or attempt == _TRIES:
                     raise
             else:
-                return then
+                return bundles
         raise AssertionError("unreachable")
 
-    def _path_patch(
-        self, base: str, webhooks: Sequence[_Webhook], stored: list[str]
+    def _path_changes(
+        self, base: str, at: str, config: _ClientConfig, stored: list[str]
     ) -> list[dict[str, str]]:
-        """What makes every webhook's path end with a secret of ours."""
-        patch = []
-        for index, webhook in enumerate(webhooks):
-            before, _, found = webhook.client_config.path.rpartition("/")
-            secret = self._secrets.wanted(found if before == base else "")
-            stored += found, secret
-            if (before, found) != (base, secret):
-                patch += _to_path(index, webhook, f"{base}/{secret}")
-        return patch
+        """What makes the path end with a secret of ours. `at`: the webhook."""
+        before, _, found = config.path.rpartition("/")
+        secret = self._secrets.wanted(found if before == base else "")
+        stored += found, secret
+        if (before, found) == (base, secret):
+            return []
+        path = f"{base}/{secret}"
+        if config.url is None:
+            return [{"op": "add", "path": f"{at}/clientConfig/service/path", "value": path}]
+        there, called = f"{at}/clientConfig/url", urlsplit(config.url)._replace(path=path).geturl()
+        return [
+            {"op": "test", "path": there, "value": config.url},
+            {"op": "replace", "path": there, "value": called},
+        ]
 
     def _wanted(
         self, bundle: Iterable[x509.Certificate], ours: Sequence[x509.Certificate]
@@ -214,36 +223,3 @@ def _decoded(ca_bundle: str) -> bytes:
         return base64.b64decode(ca_bundle)
     except binascii.Error:
         return b""
-
-
-def _in_words(bundles: Iterable[Sequence[x509.Certificate]]) -> str:
-    count = max((len(bundle) for bundle in bundles), default=0)
-    return "the CA" if count == 1 else f"{count} CAs"
-
-
-def _patch(
-    webhooks: Sequence[_Webhook],
-    now: Sequence[Sequence[x509.Certificate]],
-    then: Sequence[Sequence[x509.Certificate]],
-) -> list[dict[str, str]]:
-    patch = []
-    for index, (webhook, before, after) in enumerate(zip(webhooks, now, then, strict=True)):
-        if set(before) != set(after):
-            at = f"/webhooks/{index}"
-            value = base64.b64encode(to_pem(after)).decode()
-            patch += [
-                {"op": "test", "path": f"{at}/name", "value": webhook.name},
-                {"op": "add", "path": f"{at}/clientConfig/caBundle", "value": value},
-            ]
-    return patch
-
-
-def _to_path(index: int, webhook: _Webhook, path: str) -> list[dict[str, str]]:
-    at = f"/webhooks/{index}"
-    named = {"op": "test", "path": f"{at}/name", "value": webhook.name}
-    url = webhook.client_config.url
-    if url is None:
-        return [named, {"op": "add", "path": f"{at}/clientConfig/service/path", "value": path}]
-    there, called = f"{at}/clientConfig/url", urlsplit(url)._replace(path=path).geturl()
-    unmoved = {"op": "test", "path": there, "value": url}
-    return [named, unmoved, {"op": "replace", "path": there, "value": called}]

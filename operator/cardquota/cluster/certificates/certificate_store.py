@@ -12,10 +12,11 @@ before its CA is published (`certificate_manager`).
 import base64
 import binascii
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -94,36 +95,41 @@ class Found(NamedTuple):
     """In words for people: what is wrong with the Secret, and what to do."""
 
 
-class CertificateSource(Protocol):
-    """A Secret that certificates come from."""
+@dataclass
+class CertificateSource(ABC):
+    """The Secret `namespace`/`name`, from which certificates come."""
 
+    client: Client
+    _: KW_ONLY
+    namespace: str
+    name: str
+    names: Sequence[str]
+    """By which callers know us."""
+    now: Callable[[], datetime] = utc_now
+
+    @abstractmethod
     async def look(self) -> Found:
         """Read it, and renew it if we maintain it. Errors: ApiError, OutcomeUnknown."""
 
+    async def _read(self) -> _Secret | None:
+        found = await get_if_there(self.client, f"{self._secrets}/{self.name}")
+        return None if found is None else _decode(found)
 
-class OwnSecret:
-    """The Secret `namespace`/`name`, created by whichever replica comes first.
+    @property
+    def _secrets(self) -> str:
+        return f"/api/v1/namespaces/{self.namespace}/secrets"
+
+    @property
+    def _where(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+class OwnSecret(CertificateSource):
+    """Created by whichever replica comes first.
 
     Guarantees: every write names the revision that it was decided on. If replicas look at the same
     time, one writes and the others find its result. Keys that are not ours are kept.
     """
-
-    def __init__(
-        self,
-        client: Client,
-        *,
-        namespace: str,
-        name: str,
-        names: Sequence[str],
-        now: Callable[[], datetime] = utc_now,
-    ) -> None:
-        """`names`: the names by which the API server may call us."""
-        self._client = client
-        self._where = f"{namespace}/{name}"
-        self._name = name
-        self._path = f"/api/v1/namespaces/{namespace}/secrets"
-        self._names = names
-        self._now = now
 
     async def look(self) -> Found:
         """Read it, and renew what has to be. Errors: ApiError, OutcomeUnknown.
@@ -131,15 +137,15 @@ class OwnSecret:
         A failed write is no error: the result is then what was read, if that can still be served.
         If another replica was faster, the next look finds what it wrote.
         """
-        secret = await _read(self._client, f"{self._path}/{self._name}")
+        secret = await self._read()
         held = _holding(secret) if secret else Holding()
-        then, why = renewed(held, self._names, now=self._now())
+        then, why = renewed(held, self.names, now=self.now())
         if not why:
             return Found(held)
         try:
             await self._write(secret, then)
         except (ApiError, OutcomeUnknown) as error:
-            unusable = why_unusable(held.serving, held.bundle, (), now=self._now())
+            unusable = why_unusable(held.serving, held.bundle, (), now=self.now())
             faster = isinstance(error, ApiError) and error.status == 409
             problem = f"Secret <{self._where}> cannot be written: {error}; trying again"
             return Found(None if unusable else held, "" if faster else problem)
@@ -153,50 +159,36 @@ class OwnSecret:
                 "kind": "Secret",
                 "type": "kubernetes.io/tls",
                 "metadata": {
-                    "name": self._name,
+                    "name": self.name,
                     "labels": {"app.kubernetes.io/managed-by": "cardquota"},
                 },
                 "data": {key: value for key, value in _data(holding).items() if value},
             }
-            await self._client.post(self._path, body)
+            await self.client.post(self._secrets, body)
         else:
             metadata = {"resourceVersion": secret.metadata.resource_version}
             body = {"metadata": metadata, "data": _data(holding)}
-            await self._client.patch(f"{self._path}/{self._name}", body)
+            await self.client.patch(f"{self._secrets}/{self.name}", body)
 
 
-class GivenSecret:
-    """The Secret `namespace`/`name`, which others maintain. Never written.
+@dataclass
+class GivenSecret(CertificateSource):
+    """Maintained by others, and never written.
 
     `tls.crt` may also contain intermediate certificates. If `ca.crt` is missing or empty, others
     also publish the CA to the API server (cert-manager's ca-injector).
     """
 
-    def __init__(
-        self,
-        client: Client,
-        *,
-        namespace: str,
-        name: str,
-        names: Sequence[str],
-        now: Callable[[], datetime] = utc_now,
-        setting: str = "webhook.certificates",
-    ) -> None:
-        """`names`: the names by which callers know us. `setting`: says that others keep it."""
-        self._setting = setting
-        self._client = client
-        self._where = f"{namespace}/{name}"
-        self._path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
-        self._names = names
-        self._now = now
+    setting: str = "webhook.certificates"
+    """That says so."""
 
     async def look(self) -> Found:
         """Read it. Errors: ApiError, OutcomeUnknown."""
-        secret = await _read(self._client, self._path)
+        secret = await self._read()
         if secret is None:
             return Found(
                 None,
-                f"Secret <{self._where}> is missing: {self._setting} is `secret`, so create "
+                f"Secret <{self._where}> is missing: {self.setting} is `secret`, so create "
                 f"it with {_CERT}, {_KEY} and {_CA}, or see why cert-manager does not",
             )
         held = _holding(secret)
@@ -205,7 +197,7 @@ class GivenSecret:
         if bundle is not None and not read_certificates(bundle):
             flaw: str | None = f"its {_CA} is unreadable"
         else:
-            flaw = why_unusable(given.serving, bundle, self._names, now=self._now())
+            flaw = why_unusable(given.serving, bundle, self.names, now=self.now())
         if flaw is None:
             return Found(given)
         return Found(
@@ -235,11 +227,6 @@ def renewed(held: Holding, names: Sequence[str], *, now: datetime) -> tuple[Hold
 
 def _end(authority: KeyPair) -> datetime:
     return read_certificates(authority.cert_pem)[0].not_valid_after_utc
-
-
-async def _read(client: Client, path: str) -> _Secret | None:
-    found = await get_if_there(client, path)
-    return None if found is None else _decode(found)
 
 
 def _holding(secret: _Secret) -> Holding:

@@ -5,6 +5,5 @@ hands over to the next, and `settle_and_catch_up`, after which a new leader may 
 """
 
 from .elector import Elector, Renewals
-from .lease import handover_text, read_handover
+from .lease import StoredTerm, TermObject, handover_text, read_handover
 from .takeover import LeadershipLost, RevisionSource, settle_and_catch_up
-from .term_object import StoredTerm, TermObject

@@ -13,11 +13,9 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 
 import msgspec
 
-from ...loop.ended import ended
 from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
@@ -215,17 +213,8 @@ class Elector:
                 return
 
     async def _acquire(self) -> None:
-        freed = asyncio.Event()
-        watching = asyncio.create_task(self._object.watch(freed.set))
-        try:
-            await self._look_until_acquired(freed)
-        finally:
-            await ended({watching})
-
-    async def _look_until_acquired(self, freed: asyncio.Event) -> None:
-        """Read the Lease every retry period, and at once when it was freed."""
+        """Read the Lease every retry period until it is ours."""
         while True:
-            freed.clear()
             try:
                 if await self._try_to_acquire():
                     return
@@ -240,9 +229,7 @@ class Elector:
                 log.warning("trying to acquire the Lease: %s", error)
             except msgspec.MsgspecError:
                 log.exception("the Lease is unreadable")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._retry_period):
-                    await freed.wait()
+            await asyncio.sleep(self._retry_period)
 
     async def _try_to_acquire(self) -> bool:
         asked = self._clock()

@@ -1,29 +1,16 @@
-"""The Lease: the fields that are read, its writes under its revision, and a watch for changes."""
+"""The Lease and the Term: the fields that are read, and writes under the revision that was read."""
 
-import asyncio
-import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-import aiohttp
 import msgspec
 
-from ...quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, HANDOVER
-from ..api import wire
-from ..api.api_error import ApiError, OutcomeUnknown, in_words
+from ...quota import vocabulary as v
 from ..api.client import Client, get_if_there
-from ..api.clock import Backoff
-from ..api.wire import LineSplitter
 
-log = logging.getLogger(__name__)
-
-_SECONDS = 300
-"""How long one stream lasts."""
-_SILENCE = 30.0
-"""Seconds of silence after which a stream counts as dead: a held Lease is renewed all the time."""
-_NO_ADDRESSES: Final[Mapping[str, str]] = {}
+_VERSION: Final = f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}"
 
 
 class LeaseSpec(msgspec.Struct, rename="camel"):
@@ -67,21 +54,67 @@ class Lease(msgspec.Struct):
         return float(self.spec.lease_duration_seconds or 0)
 
 
+class _TermSpec(msgspec.Struct):
+    term: str = ""
+
+
+class _TermStatus(msgspec.Struct):
+    fault: str | None = None
+
+
+class StoredTerm(msgspec.Struct):
+    """What of it is read."""
+
+    metadata: LeaseMeta
+    spec: _TermSpec
+    status: _TermStatus | None = None
+
+    def says(self, term: str, fault: str) -> bool:
+        """Whether there is nothing to be written."""
+        return (self.spec.term, (self.status and self.status.fault) or "") == (term, fault)
+
+
 _decode = msgspec.json.Decoder(Lease).decode
+_decode_term = msgspec.json.Decoder(StoredTerm).decode
 
 
-class LeaseObject:
-    """Reads, writes and follows one Lease. Timeouts in seconds.
+class _StoredObject:
+    """One object, read, and written under the revision that was read. Timeouts in seconds.
 
-    Guarantees: a write takes effect only if the Lease is still at the revision that was read, or
-    still does not exist if there was none. Other fields on it stay.
-    Errors: ApiError (409: it has changed), OutcomeUnknown, msgspec.MsgspecError.
+    Guarantee: a write takes effect only if the object is still as it was read, or still missing.
+    Errors: ApiError (409: it has changed; 404: also if there is no such kind), OutcomeUnknown,
+    msgspec.MsgspecError.
     """
 
-    def __init__(self, client: Client, namespace: str, name: str) -> None:
+    def __init__(self, client: Client, collection: str, name: str) -> None:
         self._client = client
-        self._collection = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        self._collection = collection
         self._name = name
+        self._path = f"{collection}/{name}"
+
+    async def _patch(
+        self,
+        stored: Lease | StoredTerm,
+        body: Mapping[str, object],
+        timeout: float,
+        annotations: Mapping[str, str | None] | None = None,
+    ) -> bytes:
+        metadata: dict[str, object] = {
+            "uid": stored.metadata.uid,
+            "resourceVersion": stored.metadata.resource_version,
+        }
+        if annotations:
+            metadata["annotations"] = dict(annotations)
+        return await self._client.patch(self._path, {"metadata": metadata, **body}, timeout=timeout)
+
+
+class LeaseObject(_StoredObject):
+    """Reads and writes one Lease. Other fields on it stay."""
+
+    def __init__(self, client: Client, namespace: str, name: str) -> None:
+        super().__init__(
+            client, f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases", name
+        )
 
     async def read(self, timeout: float) -> Lease | None:
         """A quorum read; None if there is no Lease."""
@@ -94,7 +127,7 @@ class LeaseObject:
         term: str,
         duration: float,
         timeout: float,
-        addresses: Mapping[str, str] = _NO_ADDRESSES,
+        addresses: Mapping[str, str],
     ) -> Lease:
         """Hold it from now on under `term`. What the last holder left on it is removed.
 
@@ -109,9 +142,9 @@ class LeaseObject:
             "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
         }
         if lease is not None:
-            left = dict.fromkeys((HANDOVER, EXTENDER_ADDRESS, ENQUEUE_ADDRESS))
+            left = dict.fromkeys((v.HANDOVER, v.EXTENDER_ADDRESS, v.ENQUEUE_ADDRESS))
             notes = {**left, **{key: found or None for key, found in addresses.items()}}
-            return await self._patch(lease, spec, notes, timeout)
+            return _decode(await self._patch(lease, {"spec": spec}, timeout, notes))
         metadata: dict[str, object] = {"name": self._name}
         if written := {key: found for key, found in addresses.items() if found}:
             metadata["annotations"] = written
@@ -120,81 +153,47 @@ class LeaseObject:
 
     async def renew(self, lease: Lease, timeout: float) -> Lease:
         """Show that the holder is alive. It always changes the Lease, so the revision moves."""
-        return await self._patch(lease, {"renewTime": _now()}, None, timeout)
+        spec = {"renewTime": _now()}
+        return _decode(await self._patch(lease, {"spec": spec}, timeout))
 
     async def release(
         self, lease: Lease, annotations: Mapping[str, str] | None, timeout: float
     ) -> Lease:
         """Give it up, and put `annotations` on it."""
         spec = {"holderIdentity": "", "renewTime": _now()}
-        return await self._patch(lease, spec, annotations, timeout)
+        return _decode(await self._patch(lease, {"spec": spec}, timeout, annotations))
 
-    async def watch(self, freed: Callable[[], None]) -> None:
-        """Call `freed` whenever the Lease was given up or deleted, until cancelled. Also whenever a
-        stream begins, which does not show what happened before.
 
-        Only a hint: it may come late, twice, never, or be outdated when it comes. The waiter reads
-        the Lease itself, and reads it now and then without a hint. Not a reflector: nothing is
-        kept, so nothing must be listed, and a missed event is no loss.
-        """
-        backoff = Backoff(first=1.0)
-        while True:
-            try:
-                await self._follow(freed, backoff)
-            except (ApiError, OutcomeUnknown) as error:
-                log.debug("watching the Lease: %s", error)
-            except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                log.debug("watching the Lease: stream lost: %s", in_words(error))
-            except msgspec.MsgspecError as error:
-                log.warning("watching the Lease: %s", error)
-            await asyncio.sleep(backoff.next())
+class TermObject(_StoredObject):
+    """Reads and writes one Term: which leader's decisions the API server accepts."""
 
-    async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
-        # Without a revision: the stream begins with the present Lease.
-        params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
-        splitter = LineSplitter()
-        async with self._client.watch(
-            self._collection, params=params, read_timeout=_SILENCE
-        ) as response:
-            freed()
-            async for chunk in response.content.iter_any():
-                for line in splitter.feed(chunk):
-                    if _is_free(wire.decode_event(line)):
-                        freed()
-                    backoff.reset()
+    def __init__(self, client: Client, namespace: str, name: str) -> None:
+        super().__init__(client, f"/apis/{_VERSION}/namespaces/{namespace}/{v.TERMS}", name)
 
-    async def _patch(
-        self,
-        lease: Lease,
-        spec: Mapping[str, object],
-        annotations: Mapping[str, str | None] | None,
-        timeout: float,
-    ) -> Lease:
-        metadata: dict[str, object] = {
-            "uid": lease.metadata.uid,
-            "resourceVersion": lease.metadata.resource_version,
+    async def read(self, timeout: float) -> StoredTerm | None:
+        """A quorum read. None: there is no such object, or no such kind."""
+        found = await get_if_there(self._client, self._path, timeout)
+        return None if found is None else _decode_term(found)
+
+    async def write(self, stored: StoredTerm | None, term: str, fault: str, timeout: float) -> None:
+        """Have it name a term, and the fault that its leader has found."""
+        spec = {"term": term}
+        if stored is not None:
+            await self._patch(stored, {"spec": spec, "status": {"fault": fault or None}}, timeout)
+            return
+        body = {
+            "apiVersion": _VERSION,
+            "kind": v.TERM_KIND,
+            "metadata": {"name": self._name},
+            "spec": spec,
+            "status": {"fault": fault} if fault else {},
         }
-        if annotations:
-            metadata["annotations"] = dict(annotations)
-        body = {"metadata": metadata, "spec": spec}
-        return _decode(await self._client.patch(self._path, body, timeout=timeout))
-
-    @property
-    def _path(self) -> str:
-        return f"{self._collection}/{self._name}"
+        await self._client.post(self._collection, body, timeout=timeout)
 
 
 def _now() -> str:
     # MicroTime requires six digits, even if they are zeros.
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _is_free(event: wire.WatchEvent) -> bool:
-    if event.type == wire.DELETED:
-        return True
-    if event.type not in (wire.ADDED, wire.MODIFIED):
-        return False
-    return not msgspec.json.decode(event.object, type=Lease).holder
 
 
 Revisions = Mapping[str, int]

@@ -56,7 +56,6 @@ async def settle_and_catch_up(
     settle: float = 3.0,
     renew_deadline: float = 8.0,
     optional_wait: float = 10.0,
-    clock: Callable[[], float] = boottime,
 ) -> None:
     """Return when the holder of the current term may decide. Times in seconds.
 
@@ -72,7 +71,7 @@ async def settle_and_catch_up(
     reflectors have delivered everything that was in the store after that, of optional kinds those
     that could within `optional_wait`.
     Not guaranteed: that a write is seen which the API server accepted before that and stores later.
-    `clock` is the elector's. Errors: LeadershipLost.
+    Errors: LeadershipLost.
     """
     term = elector.term
     if term is None:
@@ -85,7 +84,7 @@ async def settle_and_catch_up(
         return
     if elector.previous_renewal_seen is not None:
         quiet_from = max(quiet_from, elector.previous_renewal_seen + renew_deadline)
-    while (missing := max(quiet_from, elector.healthy_since) + settle - clock()) > 0:
+    while (missing := max(quiet_from, elector.healthy_since) + settle - boottime()) > 0:
         await asyncio.sleep(min(missing, _CHECK_EVERY))
         _check(elector, term)
     left = (_caught_up(r, client, optional_wait) for r in reflectors)
@@ -121,7 +120,7 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
 async def _caught_up(
     reflector: RevisionSource, client: Client, optional_wait: float, named: int | None = None
 ) -> None:
-    """The same as `_catch_up`; for an optional kind not longer than so many seconds."""
+    """Return once `_catch_up` has; for an optional kind not later than after so many seconds."""
     try:
         async with asyncio.timeout(None if reflector.needed else optional_wait):
             await _catch_up(reflector, client, named)
@@ -131,7 +130,7 @@ async def _caught_up(
         )
 
 
-async def _catch_up(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
+async def _catch_up(reflector: RevisionSource, client: Client, named: int | None) -> None:
     """Return once a kind was delivered up to `named`, or else up to what the store holds now, or
     an optional kind is absent.
 

@@ -109,7 +109,7 @@ class HttpServer:
         self._leaving, self._client_name = False, client_name
         self._http1 = web.Server(self._by_http1)
         self._listening = await asyncio.get_running_loop().create_server(
-            lambda: _Plain(self) if tls is None else _Tls(self, tls),
+            lambda: _SetUp(self._plain) if tls is None else _Tls(self, tls),
             host,
             port,
             backlog=128,
@@ -176,6 +176,11 @@ class HttpServer:
         )
         self._http2.add(http2)
         return http2
+
+    def _plain(self, transport: asyncio.BaseTransport) -> None:
+        connection = self.connections.accept(transport)
+        if connection is not None:
+            _hand_over(self, transport, connection)
 
     async def _by_http1(self, http: web.BaseRequest) -> web.StreamResponse:
         protocol = cast("_Http1", http.protocol)
@@ -287,19 +292,6 @@ class _Http1(web.RequestHandler):
         super().connection_lost(exc)
 
 
-class _Plain(asyncio.Protocol):
-    """Stands on a new connection without TLS."""
-
-    def __init__(self, server: HttpServer) -> None:
-        self._server = server
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Hand the connection over."""
-        connection = self._server.connections.accept(transport)
-        if connection is not None:
-            _hand_over(self._server, transport, connection)
-
-
 class _Tls(sslproto.SSLProtocol):
     """Sets up TLS as `create_server(ssl=...)` does, but with small buffers, and `Connections` knows
     of it from the first packet on.
@@ -339,13 +331,13 @@ class _Tls(sslproto.SSLProtocol):
 
 
 class _SetUp(asyncio.Protocol):
-    """Stands on a connection until TLS is set up."""
+    """Stands on a connection until it is handed over: with TLS, once that is set up."""
 
     def __init__(self, serve: Callable[[asyncio.BaseTransport], None]) -> None:
         self._serve = serve
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """TLS is set up."""
+        """Hand it over."""
         self._serve(transport)
 
 

@@ -4,17 +4,8 @@ In: a client, a path and a partial struct. Out: `Reflector`, which tells its sin
 changed and deleted, in order for each object, and `watched`: the kinds that feed the ledger.
 """
 
-from .change_notifier import ChangeNotifier
-from .delivery import (
-    BrokenStreamError,
-    Delivery,
-    EventReader,
-    ObjectIndex,
-    Progress,
-    StreamError,
-)
-from .feed import AT_ONCE, CatchingUp, watched_kinds
-from .left_out_reads import LeftOutReads
+from .delivery import BrokenStreamError, Delivery, ObjectIndex, StreamError
+from .feed import AT_ONCE, CatchingUp, LeftOutReads, watched_kinds
 from .listing import Unreadable, list_objects
 from .optional_reflector import OptionalReflector
-from .reflector import Reflector, ResumePolicy
+from .reflector import Reflector

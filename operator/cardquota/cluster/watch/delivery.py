@@ -1,37 +1,29 @@
 """From the lines of a watch, or the objects of a list, to the calls of a sink: seen, gone,
-undecodable; and how far it has come.
+undecodable; and how far that has come.
 """
 
-import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from sys import intern
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
+from ...quota.objects.meta import Meta
 from ..api import wire
 from ..api.api_error import ApiError, read_status
 from ..api.wire import (
-    PartialObjectMetadata,
+    IdentityMeta,
     WatchedObject,
     decode_identity,
     decoder_of,
+    identity_of,
     revision_of,
 )
 
 _STEP: Final = 1_000
 """Objects that one step compares: half a millisecond."""
-
-
-class KnownObject(NamedTuple):
-    """One object."""
-
-    namespace: str
-    """Empty for a cluster-scoped one."""
-    name: str
-    uid: str
 
 
 class ObjectIndex:
@@ -64,23 +56,18 @@ class ObjectIndex:
         """The uid of the object of that name."""
         return self._names.get(namespace, {}).get(name)
 
-    def missing_from(self, other: "ObjectIndex") -> Iterator[list[KnownObject]]:
-        """The objects known here and not there, some at a time. Returned ones
-        may be dropped before the next are requested.
+    def missing_from(self, other: "ObjectIndex") -> Iterator[list[tuple[str, str, str]]]:
+        """Namespace, name and uid of the objects known here and not there, some at a time. Returned
+        ones may be dropped before the next are requested.
         """
         everything = ((ns, name) for ns in list(self._names) for name in list(self._names[ns]))
         while looked_at := list(islice(everything, _STEP)):
             there = ((ns, name, self.uid(ns, name)) for ns, name in looked_at)
             yield [
-                KnownObject(ns, name, uid)
+                (ns, name, uid)
                 for ns, name, uid in there
                 if uid is not None and uid != other.uid(ns, name)
             ]
-
-    def __iter__(self) -> Iterator[KnownObject]:
-        for namespace, names in self._names.items():
-            for name, uid in names.items():
-                yield KnownObject(namespace, name, uid)
 
     def __len__(self) -> int:
         return sum(map(len, self._names.values()))
@@ -104,12 +91,20 @@ class Sink(Protocol[T_contra]):
     def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
         """The object exists, but its content is not known: it could not be read, or `seen` failed.
 
-        Names are empty if not even they could be read. Ends with `seen` or `gone`.
+        Names are empty if not even they could be read. Ends with `seen` or `gone`. Never raises.
         """
 
 
+class StreamError(ApiError):
+    """An ERROR event on a stream that had been opened."""
+
+
+class BrokenStreamError(Exception):
+    """The stream cannot be followed from here: list again."""
+
+
 class Delivery(Generic[T]):
-    """Delivers raw objects of one kind to a sink, and remembers which exist.
+    """Delivers raw objects of one kind to a sink, and remembers which exist, and how far it came.
 
     Guarantees: one bad object, or a sink that raises, never stops the delivery of others. If an
     object takes the name of another one, the sink gets gone, then seen.
@@ -122,6 +117,39 @@ class Delivery(Generic[T]):
         self._sink = sink
         self.objects = ObjectIndex()
         """The objects that exist, as far as was delivered."""
+        self.revision = 0
+        """The newest resourceVersion up to which everything was delivered; 0 before a list."""
+        self.applied = 0
+        """The newest change that was delivered, or the last list; bookmarks do not count."""
+
+    def read(self, line: bytes) -> None:
+        """Deliver what one line of a watch says. Raises StreamError where it is an error of the API
+        server's, and BrokenStreamError where it cannot be read.
+        """
+        try:
+            event = wire.decode_event(line)
+            if event.type in (wire.ADDED, wire.MODIFIED):
+                revision = self.changed(event.object, newer_than=self.revision)
+            elif event.type == wire.DELETED:
+                revision = self.deleted(event.object)
+            elif event.type == wire.BOOKMARK:
+                revision = revision_of(decode_identity(event.object).metadata.resource_version)
+            elif event.type == wire.ERROR:
+                status = read_status(event.object)
+                after = status.details.retry_after_seconds if status.details else None
+                raise StreamError(status.code, status.reason, status.message, retry_after=after)
+            else:
+                raise BrokenStreamError(f"unknown event type {event.type[:40]!r}")
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise BrokenStreamError(f"unreadable line of {len(line)} bytes: {error}") from error
+        if event.type != wire.BOOKMARK:
+            self.applied = max(self.applied, revision)
+        self.revision = max(self.revision, revision)
+
+    def listed(self, revision: int) -> None:
+        """A list of this revision was delivered whole."""
+        self.applied = revision
+        self.revision = max(self.revision, revision)
 
     def changed(
         self, raw: msgspec.Raw, *, newer_than: int = -1, listed: ObjectIndex | None = None
@@ -134,12 +162,12 @@ class Delivery(Generic[T]):
         obj: T | None = None
         try:
             obj = self._decode(raw)
-            meta = obj.metadata
+            meta: Meta | IdentityMeta = obj.metadata
             if not meta.uid:  # without one, its deletion could not be recognised
                 obj, error = None, "it has no uid"
         except (msgspec.MsgspecError, ValueError, RecursionError) as reason:
             error = str(reason)
-            meta = self._identity(raw).metadata
+            meta = identity_of(raw)
         revision = revision_of(meta.resource_version)
         if 0 < revision <= newer_than:
             return revision
@@ -152,11 +180,13 @@ class Delivery(Generic[T]):
         if obj is not None:
             try:
                 self._sink.seen(obj)
+            except (ValueError, TypeError) as reason:
+                error = str(reason)
             except Exception as reason:
                 log.exception("%s %s/%s: not taken in", self.kind, meta.namespace, meta.name)
                 error = f"{type(reason).__name__}: {reason}"
         if error:
-            self._undecodable(meta.namespace, meta.name, meta.uid, error)
+            self._sink.undecodable(meta.namespace, meta.name, meta.uid, error)
         return revision
 
     def deleted(self, raw: msgspec.Raw) -> int:
@@ -186,96 +216,3 @@ class Delivery(Generic[T]):
             self._sink.gone(namespace, name, uid)
         except Exception:
             log.exception("%s %s/%s: its end was not taken in", self.kind, namespace, name)
-
-    def _undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
-        try:
-            self._sink.undecodable(namespace, name, uid, error)
-        except Exception:
-            log.exception("%s %s/%s: unreadable, and that not noted", self.kind, namespace, name)
-
-    @staticmethod
-    def _identity(raw: msgspec.Raw) -> PartialObjectMetadata:
-        try:
-            return decode_identity(raw)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return PartialObjectMetadata()
-
-
-class Progress:
-    """Only moves forward. Belongs to the event loop it is used in."""
-
-    def __init__(self) -> None:
-        self.revision = 0
-        """The newest resourceVersion up to which everything was delivered; 0 before a list."""
-        self.current_at = float("-inf")
-        """When, on the reflector's clock, that was last known to be everything."""
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
-
-    def told_up_to(self, revision: int, at: float) -> None:
-        """Everything up to `revision` was delivered, as of `at` on the reflector's clock."""
-        self.revision = max(self.revision, revision)
-        self.current_at = max(self.current_at, at)
-        for wanted, waiter in self._waiters:
-            if wanted <= self.revision and not waiter.done():
-                waiter.set_result(None)
-
-    @property
-    def awaited(self) -> bool:
-        """Whether a waiter needs a revision that was not delivered yet."""
-        return any(wanted > self.revision for wanted, _ in self._waiters)
-
-    async def reached(self, revision: int) -> None:
-        """Return once everything up to `revision` was delivered. It is `awaited` meanwhile."""
-        waiter = (revision, asyncio.get_running_loop().create_future())
-        self._waiters.append(waiter)
-        try:
-            await waiter[1]
-        finally:
-            self._waiters.remove(waiter)
-
-
-class StreamError(ApiError):
-    """An ERROR event on a stream that had been opened."""
-
-
-class BrokenStreamError(Exception):
-    """The stream cannot be followed from here: list again."""
-
-
-class EventReader(Generic[T]):
-    """Reads one kind's watches, one line after the other."""
-
-    def __init__(
-        self, delivery: Delivery[T], progress: Progress, clock: Callable[[], float]
-    ) -> None:
-        self.applied = 0
-        """The newest change that was told; bookmarks do not count."""
-        self._delivery = delivery
-        self._progress = progress
-        self._clock = clock
-
-    def read(self, line: bytes) -> None:
-        """Tell what one line says. Raises StreamError where it is an error of the API server's,
-        and BrokenStreamError where it cannot be read.
-        """
-        try:
-            event = wire.decode_event(line)
-            if event.type in (wire.ADDED, wire.MODIFIED):
-                revision = self._delivery.changed(event.object, newer_than=self._progress.revision)
-            elif event.type == wire.DELETED:
-                revision = self._delivery.deleted(event.object)
-            elif event.type == wire.BOOKMARK:
-                meta = decode_identity(event.object).metadata
-                revision = revision_of(meta.resource_version)
-                self._progress.told_up_to(revision, self._clock())
-                return
-            elif event.type == wire.ERROR:
-                status = read_status(event.object)
-                after = status.details.retry_after_seconds if status.details else None
-                raise StreamError(status.code, status.reason, status.message, retry_after=after)
-            else:
-                raise BrokenStreamError(f"unknown event type {event.type[:40]!r}")
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise BrokenStreamError(f"unreadable line of {len(line)} bytes: {error}") from error
-        self.applied = max(self.applied, revision)
-        self._progress.told_up_to(revision, self._clock())

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
-from ...loop.time_slice import TimeSlice
+import msgspec
+
+from ...loop.time_slice import ChangeNotifier, TimeSlice
 from ...quota.accounts.queue_facts import queue_facts
+from ...quota.kept_objects import KeptObjects, LeftOut
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import LedgerSettings
+from ...quota.ledger.ledger_reader import LedgerReader, LedgerSettings
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.cluster import DeviceClass, LimitRange, Namespace, PriorityClass, RuntimeClass
 from ...quota.objects.node import ConfigMap, Node, node_of
@@ -29,7 +32,9 @@ from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import InstallationMode, Settings
-from .change_notifier import ChangeNotifier
+from ..api.api_error import ApiError, OutcomeUnknown
+from ..api.client import Client
+from ..api.wire import decoder_of
 from .delivery import Delivery
 
 T = TypeVar("T")
@@ -40,6 +45,12 @@ AT_ONCE: Final = 100
 """Pods that one event may re-read itself before the rest is left to `CatchingUp`. A large pod
 counts as several.
 """
+_READ_AGAIN: Final = 0.5
+"""Seconds between two looks for room."""
+_AT_ONCE: Final = 64
+"""Objects of a kind that one look reads, one after the other."""
+_READ_TIMEOUT: Final = 2.0
+"""Seconds."""
 PAUSE: Final = 0.02
 """Seconds between two slices of what nodes have moved, each of which takes some milliseconds."""
 
@@ -70,9 +81,8 @@ class WatchedKind(Generic[T]):
         """An object was added or changed."""
         try:
             self.take(obj)
-        except (ValueError, TypeError) as error:
-            self._leave_out("an object", error)
-        self.notifier.notify()
+        finally:
+            self.notifier.notify()
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
         """An object was deleted."""
@@ -80,12 +90,9 @@ class WatchedKind(Generic[T]):
         self.notifier.notify()
 
     def undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
-        """An object could not be decoded."""
-        self._leave_out(f"{namespace}/{name} ({uid})", error)
-
-    def _leave_out(self, which: str, error: object) -> None:
-        text = str(error)[:_MOST_SAID]
-        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which[:_MOST_SAID], text)
+        """An object could not be decoded, or taken."""
+        which = f"{namespace}/{name} ({uid})"[:_MOST_SAID]
+        _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which, error[:_MOST_SAID])
         self.on_undecodable(self.kind)
 
 
@@ -121,6 +128,58 @@ class CatchingUp:
         self._move = None
         self._ledger.catch_up()
         self._notifier.notify()  # and look again
+
+
+class LeftOutReads:
+    """Objects of which only the name is kept are read again once there is room (P8).
+
+    Guarantee: what the watch has reported gone is not brought back, and nothing older replaces what
+    the watch has shown. Belongs to the ledger's event loop.
+    """
+
+    def __init__(
+        self, ledger: LedgerReader, client: Client, kinds: Sequence[WatchedKind[Any]]
+    ) -> None:
+        by_name = {one.kind: one for one in kinds}
+        self._client = client
+        self._kinds: tuple[tuple[KeptObjects, WatchedKind[Any]], ...] = (
+            (ledger.kept_queues, by_name["queues"]),
+            (ledger.kept_groups, by_name["podgroups"]),
+            (ledger.kept_pods, by_name["pods"]),
+        )
+
+    async def run(self) -> None:
+        """Look for room until cancelled."""
+        while True:
+            await asyncio.sleep(_READ_AGAIN)
+            await self.read_some()
+
+    async def read_some(self) -> None:
+        """Read some of those for which there is room."""
+        for kept, kind in self._kinds:
+            for key, one in kept.to_read(_AT_ONCE):
+                found = await self._read(kind, one)
+                left_out = kept.left_out(key)
+                if found is None or left_out != one:
+                    continue
+                try:
+                    kind.seen(found)
+                except Exception:  # noqa: BLE001
+                    _LOG.exception("%s %s: not taken in", kind.kind, key)
+
+    async def _read(self, kind: WatchedKind[Any], one: LeftOut) -> Any:
+        """None: it is gone, or that is not known now."""
+        root, _, plural = kind.path.rpartition("/")
+        within = f"/namespaces/{one.namespace}" if one.namespace else ""
+        try:
+            body = await self._client.get(
+                f"{root}{within}/{plural}/{one.name}", timeout=_READ_TIMEOUT
+            )
+            found = decoder_of(kind.struct)(msgspec.Raw(body))
+        except (ApiError, OutcomeUnknown, ValueError, RecursionError) as error:
+            _LOG.info("reading %s %s/%s again: %s", kind.kind, one.namespace, one.name, error)
+            return None
+        return found if found.metadata.uid == one.uid else None
 
 
 def ledger_settings(settings: Settings) -> LedgerSettings:

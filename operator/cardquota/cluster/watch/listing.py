@@ -13,7 +13,7 @@ from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..api.clock import Backoff
-from ..api.wire import IdentityMeta, Page, PartialObjectMetadata, decode_identity, decoder_of
+from ..api.wire import Page, decoder_of, identity_of
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ async def list_objects(
                 try:
                     found: T | Unreadable = decode(raw)
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                    about = _identity(raw)
+                    about = identity_of(raw)
                     found = Unreadable(about.name, str(error), about.namespace)
                 yield found
             if not token:
@@ -109,11 +109,3 @@ async def list_objects(
         if coming is not None:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
-
-
-def _identity(raw: msgspec.Raw) -> IdentityMeta:
-    try:
-        found: PartialObjectMetadata = decode_identity(raw)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return IdentityMeta()
-    return found.metadata

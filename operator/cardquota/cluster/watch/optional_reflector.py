@@ -59,7 +59,6 @@ class OptionalReflector(Reflector[T]):
         self._list_timeout = list_timeout
         self._trying_since: float | None = None
         self._why_absent = ""
-        self._forbidden = False
         self._absent_since: float | None = None
         """When the first of the refusals in a row came; None: the last answer was another."""
         self._awaited = asyncio.Event()
@@ -106,21 +105,22 @@ class OptionalReflector(Reflector[T]):
             self._why_absent, self._gap_since = "", self._clock()
         self._listed.set()
 
-    async def _count_as_absent(self, why: str) -> None:
+    async def _count_as_absent(self, error: ApiError) -> None:
         self._listed.clear()
         slice_ = TimeSlice()
         for _ in self._delivery.only_in_steps(ObjectIndex()):
             await slice_.give_way()
         self._count_as_synced()
+        why = str(error)
         if why != self._why_absent:
             self._why_absent = why
-            level = logging.WARNING if self._forbidden else logging.INFO
+            level = logging.WARNING if error.status == _FORBIDDEN else logging.INFO
             text = "%s cannot be read, trying again now and then: %s"
             log.log(level, text, self.kind, why)
 
-    async def _list_any(self) -> str | None:
+    async def _list_any(self) -> ApiError | None:
         """List the newest served version. Returns why there is none, else None."""
-        refused, self._forbidden = "", False
+        refused: ApiError | None = None
         for path in self._paths:
             self.path = path
             if self._trying_since is None:
@@ -131,10 +131,10 @@ class OptionalReflector(Reflector[T]):
                 if not error.absent:
                     self._failed()
                     raise
-                refused = refused or str(error)
+                if refused is None or error.status == _FORBIDDEN:
+                    refused = error
                 if self._absent_since is None:
                     self._absent_since = self._clock()
-                self._forbidden = self._forbidden or error.status == _FORBIDDEN
             except Exception:
                 self._failed()
                 raise

@@ -22,14 +22,7 @@ from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, drop
 from ..api.clock import Backoff, boottime
 from ..api.wire import LineSplitter
-from .delivery import (
-    BrokenStreamError,
-    Delivery,
-    EventReader,
-    ObjectIndex,
-    Progress,
-    StreamError,
-)
+from .delivery import BrokenStreamError, Delivery, ObjectIndex, StreamError
 from .listing import OVERLOAD, read_page
 
 log = logging.getLogger(__name__)
@@ -46,36 +39,6 @@ _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
 _LIST_AGAIN = frozenset({400, 410})
 """Answers to a watch that say that its revision is no longer usable."""
-
-
-class ResumePolicy:
-    """What the errors of one kind's watch say about the revision that it watches from."""
-
-    def __init__(self) -> None:
-        self._failed_at: int | None = None
-        """The revision at which the last stream ended in an error, if no list followed."""
-
-    def list_done(self) -> None:
-        """A list was delivered whole: earlier failures no longer matter."""
-        self._failed_at = None
-
-    def is_lost(self, error: ApiError, revision: int) -> bool:
-        """Whether watching from `revision` leads nowhere, so that only a list helps.
-
-        An error on an open stream may be about the very next event ("unable to decode an object in
-        the watch stream"): a watch from the same revision meets it for ever, and sees nothing. But
-        the first error may also be a change of etcd's leader, which all streams of all replicas
-        meet at once; lists from all of them would be the worst response. So this returns True at
-        the second error in a row without progress. Only a stream that progresses or lasts resets
-        the back-off, a list does not: if lists do not help either, there is one for every two of
-        its longest delays.
-        """
-        if error.status in _LIST_AGAIN:
-            return True
-        if not isinstance(error, StreamError) or error.status in OVERLOAD:
-            return False
-        again, self._failed_at = self._failed_at == revision, revision
-        return again
 
 
 class Reflector(Generic[T]):
@@ -138,9 +101,12 @@ class Reflector(Generic[T]):
         self._watch_seconds = watch_seconds
         self._stall_timeout = stall_timeout
         self._backoff = backoff or Backoff()
-        self._progress = Progress()
-        self._events = EventReader(delivery, self._progress, clock)
-        self._resume_policy = ResumePolicy()
+        self._current_at = float("-inf")
+        """When what was delivered was last known to be everything."""
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        """For what was not delivered yet, by revision."""
+        self._failed_at: int | None = None
+        """The revision at which the last stream ended in an error, if no list followed."""
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
         self._gap_since: float | None = clock()
@@ -158,7 +124,7 @@ class Reflector(Generic[T]):
     @property
     def revision(self) -> int:
         """The newest resourceVersion up to which everything was delivered; 0 before a list."""
-        return self._progress.revision
+        return self._delivery.revision
 
     @property
     def applied(self) -> int:
@@ -166,7 +132,7 @@ class Reflector(Generic[T]):
 
         A replica that has passed this revision knows as much of the kind as we do.
         """
-        return self._events.applied
+        return self._delivery.applied
 
     @property
     def absent(self) -> bool:
@@ -196,8 +162,8 @@ class Reflector(Generic[T]):
     def _behind_since(self) -> float | None:
         now, gap, listed = self._clock(), self._gap_since, self.revision > 0
         found = [gap] if gap is not None and (now - gap > _GAP or not listed) else []
-        if listed and now - self._progress.current_at > _LATE:
-            found.append(self._progress.current_at)
+        if listed and now - self._current_at > _LATE:
+            found.append(self._current_at)
         return min(found, default=None)
 
     async def wait_synced(self) -> None:
@@ -215,7 +181,12 @@ class Reflector(Generic[T]):
         if self._stream is not None:
             self._cut = True
             drop(self._stream)
-        await self._progress.reached(revision)
+        waiter = (revision, asyncio.get_running_loop().create_future())
+        self._waiters.append(waiter)
+        try:
+            await waiter[1]
+        finally:
+            self._waiters.remove(waiter)
 
     async def run(self) -> None:
         """List and watch until cancelled, through every failure."""
@@ -231,7 +202,7 @@ class Reflector(Generic[T]):
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
                 self.refused = error
-                lost = self._resume_policy.is_lost(error, self.revision)
+                lost = self._is_lost(error)
                 if lost and self._streamed and not isinstance(error, StreamError):
                     # It answers again after an outage, and what we know is as old as the outage.
                     # The delays have grown while it did not answer.
@@ -291,17 +262,46 @@ class Reflector(Generic[T]):
             revision,
             vanished,
         )
-        self._resume_policy.list_done()
+        self._failed_at = None
         self._streamed = False
-        self._events.applied = revision
-        self._progress.told_up_to(revision, asked)
+        self._delivery.listed(revision)
+        self._current(asked)
+
+    def _is_lost(self, error: ApiError) -> bool:
+        """Whether watching from this revision leads nowhere, so that only a list helps.
+
+        An error on an open stream may be about the very next event ("unable to decode an object in
+        the watch stream"): a watch from the same revision meets it for ever, and sees nothing. But
+        the first error may also be a change of etcd's leader, which all streams of all replicas
+        meet at once; lists from all of them would be the worst response. So this returns True at
+        the second error in a row without progress. Only a stream that progresses or lasts resets
+        the back-off, a list does not: if lists do not help either, there is one for every two of
+        its longest delays.
+        """
+        if error.status in _LIST_AGAIN:
+            return True
+        if not isinstance(error, StreamError) or error.status in OVERLOAD:
+            return False
+        again, self._failed_at = self._failed_at == self.revision, self.revision
+        return again
+
+    def _current(self, at: float) -> None:
+        """What was delivered by now was everything at that time."""
+        self._current_at = max(self._current_at, at)
+        for wanted, waiter in self._waiters:
+            if wanted <= self.revision and not waiter.done():
+                waiter.set_result(None)
+
+    @property
+    def _probe_needed(self) -> bool:
+        return any(wanted > self.revision for wanted, _ in self._waiters)
 
     async def follow(self) -> bool:
         """Follow one stream to its end, from what was told last; whether to continue at once.
 
         `run` does this again and again. Raises whatever else ended the stream.
         """
-        probing = self._progress.awaited
+        probing = self._probe_needed
         seconds = _PROBE_SECONDS if probing else self._length()
         opened, begun_at = self._clock(), self.revision
         params = {
@@ -317,7 +317,7 @@ class Reflector(Generic[T]):
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
             self.synced, self.refused = True, None
             self._synced_event.set()
-            if self._progress.awaited and not probing:
+            if self._probe_needed and not probing:
                 return True
             self._cut = False
             self._stream = None if probing else response
@@ -326,7 +326,8 @@ class Reflector(Generic[T]):
             try:
                 async for chunk in response.content.iter_any():
                     for line in splitter.feed(chunk):
-                        self._events.read(line)
+                        self._delivery.read(line)
+                        self._current(self._clock())
                         told = True
                         await slice_.give_way()
             except (aiohttp.ClientError, OSError):
@@ -343,7 +344,7 @@ class Reflector(Generic[T]):
         if now - opened >= seconds - 1.0:
             # The API server ended it on time: until then there was nothing more to deliver. It may
             # have sent no bookmark, if the kind has never changed since the server started.
-            self._progress.told_up_to(self.revision, now)
+            self._current(now)
         # Streams that end at once and empty, again and again, must not become a busy loop.
         return told or self._cut or lasted
 

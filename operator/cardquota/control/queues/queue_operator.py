@@ -19,9 +19,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ...cluster.api.access import open_session
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
-from ...cluster.api.session import open_session
+from ...cluster.api.kubeconfig import find_access
 from ...loop.ended import ended
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport

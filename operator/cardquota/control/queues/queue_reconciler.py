@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ...api.queue_status import (
+from ...api.queue import (
     CardStatus,
     QueueCondition,
     QueueStatusSchema,

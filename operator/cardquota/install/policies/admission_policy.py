@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ...quota.vocabulary import LEASE, REVIEW_GROUP, REVIEW_VERSION, TERM_KIND
+from ...quota.vocabulary import LEASE, REVIEW_GROUP, REVIEW_VERSION, TERM, TERM_KIND
 from ...settings import InstallationMode, Settings
-from ..cel import all_of, any_of, literal
+from ..cel import CURRENT_TERM, all_of, annotation, any_of, literal, of_term
 
 PREFIX: Final = "cardquota-"
 _API: Final = "admissionregistration.k8s.io/v1"
@@ -131,6 +131,26 @@ class AdmissionPolicy:
         if mode is InstallationMode.ENFORCE or self.denies_in_audit:
             return ["Deny"]
         return ["Warn", "Audit"] if self.warns else ["Audit"]
+
+
+def term_check(settings: Settings, plain: str, detail: str, will: str) -> Check:
+    """The decision's annotation names the current term (E11): what the API server itself refuses to
+    a leader that was paused and comes back. For a policy with TERM_VARIABLES. `plain`: what may be
+    done then; `detail`: the same as CEL, in a string that goes on; `will`: what the leader does.
+    """
+    stale = (
+        f"the annotation {TERM} is not the term in Term <{settings.namespace}/{LEASE}>; "
+        f"a replica that has lost the Lease must stop; the current leader will {will}"
+    )
+    return Check(
+        of_term("variables.term", "variables.current"),
+        f"{plain} only in the current term: {stale}",
+        f"{detail} only in the current term <' + variables.current + '>, not in <' + "
+        f"variables.term\n+ '>: ' + {literal(stale)}",
+    )
+
+
+TERM_VARIABLES: Final = {"term": annotation("object", TERM), "current": CURRENT_TERM}
 
 
 def joined(

@@ -1,11 +1,5 @@
-"""What a Binding may carry: the API server puts its annotations and labels on the pod.
-
-It does so in the write that binds, which no rule about pods covers.
-
-- bindings: a Binding has no annotation that says what the pod is charged. With the scheduler
-  extender, the operator's own carries its term, what was allocated, and the pod's card.
-- binding-term: and only in the current term. The API server itself refuses a leader that was paused
-  and comes back.
+"""What a Binding may carry: the API server puts its annotations and labels on the pod, in the write
+that binds, which no rule about pods covers.
 """
 
 from typing import Final
@@ -14,7 +8,6 @@ from ...quota.vocabulary import (
     ALLOCATED,
     CARD_GIVEN,
     FIXED_ONCE_OPEN,
-    LEASE,
     MANAGED,
     PLACEMENT,
     TERM,
@@ -33,7 +26,7 @@ from ..cel import (
     user_is,
 )
 from ..matching import in_watched
-from .admission_policy import AdmissionPolicy, Check, RequestRule
+from .admission_policy import TERM_VARIABLES, AdmissionPolicy, Check, RequestRule, term_check
 from .key_policies import by_volcano, volcanos_setting, written_by_us
 
 BINDINGS: Final = RequestRule("pods/binding", ("CREATE",), more=("bindings",))
@@ -53,37 +46,31 @@ _LABELLED: Final = f"object.?metadata.?labels[?{literal(MANAGED)}].hasValue()"
 
 
 def bindings(settings: Settings) -> AdmissionPolicy:
-    """A Binding has none of these annotations, except for the operator's own where it binds.
+    """A Binding has none of these annotations, except for the operator's own where it binds: that
+    carries its term, what was allocated, and the pod's card.
 
     One without them, as kube-scheduler's, costs two conversions of a small object. A Binding does
     not show what the pod already has, so Volcano's scheduler, which repeats that, is trusted.
     """
-    noted = all_of(repeats_notes(settings), f"!({by_volcano(settings)})")
-    condition = any_of(noted, _LABELLED)
-    ours = _of_ours() if settings.extender.enabled else ()
-    if settings.extender.enabled:
-        # It contains the checks of ours, so that a valid Binding costs no more: see `joined`.
-        by_us = user_is(settings.service_account_user)
-        unlawful = f"!({all_of(_KEYS_OF_OURS, _LABELS_OF_OURS)})"
-        condition = any_of(all_of(f"!({by_us})", condition), all_of(by_us, unlawful))
+    condition = any_of(all_of(repeats_notes(settings), f"!({by_volcano(settings)})"), _LABELLED)
+    if not settings.extender.enabled:
+        checks = _of_others(settings)
+        return AdmissionPolicy("bindings", BINDINGS, {"may-be-unlawful": condition}, checks)
+    # It contains the checks of ours, so that a valid Binding costs no more: see `joined`.
+    by_us = user_is(settings.service_account_user)
+    unlawful = f"!({all_of(_KEYS_OF_OURS, _LABELS_OF_OURS)})"
+    condition = any_of(all_of(f"!({by_us})", condition), all_of(by_us, unlawful))
     return AdmissionPolicy(
         "bindings",
         BINDINGS,
         conditions={"may-be-unlawful": condition},
-        checks=(*_of_others(settings), *ours),
-        variables=(
-            {"byUs": user_is(settings.service_account_user)} if settings.extender.enabled else {}
-        ),
+        checks=(*_of_others(settings, "variables.byUs"), *_of_ours()),
+        variables={"byUs": by_us},
     )
 
 
 def binding_term(settings: Settings) -> AdmissionPolicy:
     """The operator binds only in the current term. Checks only its own requests."""
-    current = f"{settings.namespace}/{LEASE}"
-    stale = (
-        f"the annotation {TERM} is not the term in Term <{current}>; "
-        "a replica that has lost the Lease must stop; the current leader will bind this pod"
-    )
     return AdmissionPolicy(
         "binding-term",
         BINDINGS,
@@ -94,14 +81,13 @@ def binding_term(settings: Settings) -> AdmissionPolicy:
                 f"!({of_term(annotation('object', TERM), CURRENT_TERM)})",
             ),
         },
-        variables={"term": annotation("object", TERM), "current": CURRENT_TERM},
+        variables=TERM_VARIABLES,
         checks=(
-            Check(
-                of_term("variables.term", "variables.current"),
-                f"cardquota may bind a pod only in the current term: {stale}",
-                "'cardquota may bind pod <' + object.metadata.?name.orValue('') + '> only in the "
-                "current term <' + variables.current + '>, not in <' + variables.term\n"
-                f"+ '>: ' + {literal(stale)}",
+            term_check(
+                settings,
+                "cardquota may bind a pod",
+                "'cardquota may bind pod <' + object.metadata.?name.orValue('') + '>",
+                "bind this pod",
             ),
         ),
         by_term=True,
@@ -118,7 +104,7 @@ def _kept_from_others(settings: Settings) -> tuple[str, ...]:
     return (*written_by_us(settings), *given)
 
 
-def _of_others(settings: Settings) -> tuple[Check, ...]:
+def _of_others(settings: Settings, *but: str) -> tuple[Check, ...]:
     leave = (
         "leave them out of the Binding; if this user is Volcano's scheduler, "
         f"{volcanos_setting(settings)}"
@@ -131,15 +117,14 @@ def _of_others(settings: Settings) -> tuple[Check, ...]:
         f"change when it is bound: {leave}"
     )
     ours, others = carries("object", names), carries("object", FIXED_ONCE_OPEN)
-    by_us = ["variables.byUs"] if settings.extender.enabled else []
     return (
         Check(
-            any_of(*by_us, f"!{_LABELLED}"),
+            any_of(*but, f"!{_LABELLED}"),
             f"the label {MANAGED} is written by cardquota alone: leave it out of the Binding",
         ),
-        Check(any_of(*by_us, f"!{ours}"), kept, said + literal(kept)),
+        Check(any_of(*but, f"!{ours}"), kept, said + literal(kept)),
         Check(
-            any_of(*by_us, f"!{others}", f"!({in_watched(settings, Mode.AUDIT)})"),
+            any_of(*but, f"!{others}", f"!({in_watched(settings, Mode.AUDIT)})"),
             fixed,
             said + literal(fixed),
         ),
@@ -151,17 +136,11 @@ def _of_ours() -> tuple[Check, ...]:
     fault = "this is a fault in cardquota or a misuse of its service account: please report it"
     return (
         Check(
-            any_of(
-                "!variables.byUs",
-                _KEYS_OF_OURS,
-            ),
+            any_of("!variables.byUs", _KEYS_OF_OURS),
             f"a Binding of cardquota carries no annotation but {', '.join(BOUND_WITH)}; {fault}",
         ),
         Check(
-            any_of(
-                "!variables.byUs",
-                _LABELS_OF_OURS,
-            ),
+            any_of("!variables.byUs", _LABELS_OF_OURS),
             f"a Binding of cardquota carries no label but {MANAGED}; {fault}",
         ),
     )

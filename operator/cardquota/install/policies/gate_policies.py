@@ -1,25 +1,9 @@
 """The policies of the gate: who sets it, which pods are created with it, and who may remove it.
 
-- born-gated: a managed pod is created with the gate. Runs after all mutation.
-- gate-owner: only the operator removes the gate, and only with its decision written down: what the
-  pod is charged, and to which queue. In a namespace in audit mode nothing is decided: the term will
-  do.
-- gate-term: and only in the current term. The API server itself refuses a leader that was paused
-  and comes back.
-
 The API server itself can set the gate, without a webhook (Kubernetes 1.36 or newer), with the same
-result as the mutating webhook:
-
-- set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
-  refuse with a gate: `born_gated` refuses it and says why. Removes a gate that would never open,
-  from a pod without a queue. And marks every pod that uses cards for its review, so that
-  no other has to be looked at for it. One policy for all, since each costs every pod of the cluster
-  a conversion.
-- drop-gate-in-audit: removes our gate wherever nothing is gated.
-
-Never both look at the same pod: their namespaces differ. If a queue is added to a pod after these
-were evaluated, the pod is evaluated once more if it used cards before, as with the webhook;
-`born_gated` refuses any other.
+result as the mutating webhook. The two policies that set and drop it never look at the same pod:
+their namespaces differ. If a queue is added to a pod after these were evaluated, the pod is
+evaluated once more if it used cards before, as with the webhook; `born_gated` refuses any other.
 """
 
 from typing import Final
@@ -30,7 +14,6 @@ from ...quota.vocabulary import (
     CHARGED_QUEUE,
     GATE,
     IS_MANAGED,
-    LEASE,
     MANAGED,
     NAMESPACE_AUDIT,
     NAMESPACE_MODE,
@@ -53,14 +36,23 @@ from ..matching import (
     ours,
     watched,
 )
-from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Mutation, RequestRule
+from .admission_policy import (
+    PREFIX,
+    TERM_VARIABLES,
+    AdmissionPolicy,
+    Check,
+    Clause,
+    Mutation,
+    RequestRule,
+    term_check,
+)
 
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
 def born_gated(settings: Settings) -> Clause:
-    """Managed pods have the gate from their creation, and where a queue is required no pod asks for
-    cards without one.
+    """Managed pods have the gate from their creation, after all mutation; and where a queue is
+    required no pod asks for cards without one.
 
     Not in namespaces in audit mode: nothing is gated there. Whether card memory is limited is not
     known here; but who sets the gate labels each pod that it admits and that uses cards or claims
@@ -104,7 +96,9 @@ def born_gated(settings: Settings) -> Clause:
 
 
 def gate_owner(settings: Settings) -> Clause:
-    """Only the operator opens a gate, and its decision is written on the pod."""
+    """Only the operator opens a gate, and its decision is written on the pod: what it is charged,
+    and to which queue. In a namespace in audit mode nothing is decided: the term will do.
+    """
     wait = (
         "it opens by itself when the queue has quota; `kubectl describe pod` says what it waits for"
     )
@@ -151,11 +145,6 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
     only those of pods with our label, without which `gate_owner` lets no gate be opened: no other
     update of a pod costs anything here.
     """
-    current = f"{settings.namespace}/{LEASE}"
-    stale = (
-        f"the annotation {TERM} is not the term in Term <{current}>; "
-        "a replica that has lost the Lease must stop; the current leader will open this gate"
-    )
     return AdmissionPolicy(
         "gate-term",
         RequestRule("pods", ("UPDATE",)),
@@ -168,14 +157,13 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
                 _DROPPED,
             ),
         },
-        variables={"term": annotation("object", TERM), "current": CURRENT_TERM},
+        variables=TERM_VARIABLES,
         checks=(
-            Check(
-                of_term("variables.term", "variables.current"),
-                f"the scheduling gate {GATE} may be removed only in the current term: {stale}",
-                f"'the scheduling gate {GATE} of pod <' + object.metadata.name + '> may be removed "
-                "only in the current term <' + variables.current + '>, not in <' + variables.term\n"
-                f"+ '>: ' + {literal(stale)}",
+            term_check(
+                settings,
+                f"the scheduling gate {GATE} may be removed",
+                f"'the scheduling gate {GATE} of pod <' + object.metadata.name + '> may be removed",
+                "open this gate",
             ),
         ),
         namespaces=watched(settings),
@@ -242,6 +230,11 @@ def gate_policy_is_missing() -> str:
 
 
 def _set_gate(settings: Settings) -> Mutation:
+    """Not on a pod that names its node, which Kubernetes would refuse with a gate: `born_gated`
+    refuses it and says why. It removes a gate that would never open, from a pod without a queue,
+    and marks every pod that uses cards for its review, so that no other has to be looked at for it.
+    One policy for all, since each costs every pod of the cluster a conversion.
+    """
     has, uses = gated("object"), ours("object", settings)
     marked = f"object.metadata.?labels[?{literal(MANAGED)}].orValue('') == {literal(IS_MANAGED)}"
     to_set = all_of(f"!({all_of(has, marked)})", uses, f"!({MIRROR_POD})")

@@ -1,13 +1,5 @@
-"""Who decides, and how little the operator's own identity may do.
-
-- lease: the Lease says who leads, and the Term names the current term, which every policy by term
-  reads. Only the operator writes them, and no user deletes them: without the Term terms are not
-  checked.
-- service-account: of pods the operator changes only gates, affinity, its label and its own
-  annotations. Its right to patch pods does not allow running another image.
-- groups-account, queues-account: of pod groups only the reservation; of queues only the numbers
-  that an annotation holds beside Volcano. No quota, no minimum, no queue of a group.
-- workloads-account: of the status of a workload only the condition that wakes its controller.
+"""Who decides, and how little the operator's own identity may do: its right to patch pods does not
+allow running another image, nor that of groups and queues another minimum or quota.
 """
 
 from collections.abc import Iterable
@@ -42,7 +34,8 @@ keeps or sets all other metadata itself, for every kind."""
 
 
 def lease(settings: Settings) -> AdmissionPolicy:
-    """Only the operator writes the Lease and the Term.
+    """Only the operator writes the Lease and the Term, and no user deletes them: without the Term
+    terms are not checked.
 
     By the object's name, not the request's: the deletion of a collection has no name.
     """
@@ -151,20 +144,13 @@ _COUNTS: Final = (
     *("completedIndexes", "failedIndexes", "uncountedTerminatedPods"),
 )
 """Every field of the status of the four kinds but the conditions. An API server may know more."""
-_METADATA_OF_WORKLOADS: Final = (
-    "annotations",
-    "labels",
-    "ownerReferences",
-    "finalizers",
-    "generateName",
-)
 
 
 def workloads_account(settings: Settings) -> AdmissionPolicy:
     """Of a workload the operator changes only its own condition."""
     foreign = f".status.?conditions.orValue([]).filter(c, c.type != {literal(WOKEN_CONDITION)})"
     status = (f".status.?{name}" for name in _COUNTS)
-    metadata = (f".metadata.?{name}" for name in _METADATA_OF_WORKLOADS)
+    metadata = (f".metadata.?{name}" for name in ("annotations", "labels", *_METADATA))
     kept = [".?spec", *metadata, *status, foreign]
     clause = Clause(
         "byUs",

@@ -1,14 +1,8 @@
 """Fields of pods and pod groups that are protected from users.
 
-- keys: the operator's own annotations on pods. What a pod is charged is read from them, so a forged
-  one would spend the quota of others. They hold in every namespace, exempt ones included: nothing
-  else has a reason to write them, and a pod that does not touch them costs one comparison.
-- label: the label of pods that are gated or charged. Only beside it the operator's annotations
-  count, and only such pods are looked at when their status is written.
-- card-given: with the scheduler extender, also when and whether a device plugin gave the pod its
-  card: the plugin rewrites it.
-- fixed: card, queue and group of a pod once its gate is open; it is charged for them.
-- reservation-owner, reservation-term: a pod group's reservation, like the gate.
+What a pod is charged is read from the operator's annotations, so a forged one would spend the quota
+of others. They hold in every namespace, exempt ones included: nothing else has a reason to write
+them, and a pod that does not touch them costs one comparison.
 """
 
 from typing import Final

@@ -1,15 +1,4 @@
-"""What others may write on objects that are no pods.
-
-- namespaces: the label for our mode has a known value, or none. An unknown one would enforce
-  nothing, while its administrator would believe that it does. Only a write that gives the label its
-  value is checked. If such a label came past us, other changes of its namespace are admitted.
-- resource-claims: which devices may be claimed where no quota may be got round (P7). A review reads
-  the claims of a pod once. Claims and templates can be deleted and made again under the same name,
-  until the pod has a node. Also the claims made from templates pass here.
-- questions: they are answered and never stored. The webhook refuses to have one stored, and nobody
-  stores one unanswered. But who sends an answer of his own would have it stored while no webhook is
-  asked: shown to others as ours.
-"""
+"""What others may write on objects that are no pods."""
 
 from typing import Final
 
@@ -36,7 +25,10 @@ _BESIDE: Final = ("namespaces/status", "namespaces/finalize")
 
 
 def namespace_mode(settings: Settings) -> AdmissionPolicy:
-    """The label has a known value, or none. An empty value counts as none."""
+    """The label has a known value, or none, as an empty one counts. An unknown one would enforce
+    nothing, while its administrator would believe that it does. Only a write that gives the label
+    its value is checked: other changes of a namespace with a wrong one are admitted.
+    """
     old = _LABEL.replace("object.", "oldObject.", 1)
     advice = f"which is unknown; {_WRITE}, or leave it out"
     return AdmissionPolicy(
@@ -65,7 +57,11 @@ _SCHEDULER: Final = "system:kube-scheduler"
 
 
 def resource_claims(settings: Settings) -> AdmissionPolicy:
-    """In namespaces labelled `enforced`, only claims of DeviceClasses without cards."""
+    """In namespaces labelled `enforced`, only claims of DeviceClasses without cards (P7).
+
+    A review reads the claims of a pod once. Claims and templates can be deleted and made again
+    under the same name, until the pod has a node. Also the claims made from templates pass here.
+    """
     listed = settings.device_classes_without_cards
     return AdmissionPolicy(
         "resource-claims",
@@ -89,7 +85,11 @@ _DRY: Final = "request.?dryRun.orValue(false)"
 
 
 def questions() -> AdmissionPolicy:
-    """Only a dry run may create one, or change it. In audit mode too: no pod depends on it."""
+    """Only a dry run may create one, or change it. In audit mode too: no pod depends on it.
+
+    Who sends an answer of his own would else have it stored while no webhook is asked: shown to
+    others as ours.
+    """
     plain = answer_messages.send_as_dry_run(f"{QUEUE_REVIEWS} and {WORKLOAD_REVIEWS}")
     return AdmissionPolicy(
         "questions",

@@ -12,7 +12,7 @@ from msgspec import Raw
 from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api import Client, OutcomeUnknown
-from cardquota.cluster.watch import ChangeNotifier, watched_kinds
+from cardquota.cluster.watch import watched_kinds
 from cardquota.control import workload_waker
 from cardquota.control.workload_waker import (
     EXPECTED,
@@ -22,6 +22,7 @@ from cardquota.control.workload_waker import (
     SETTLED,
     WorkloadWaker,
 )
+from cardquota.loop import ChangeNotifier
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import refused_workload
 from cardquota.quota.ledger import Ledger

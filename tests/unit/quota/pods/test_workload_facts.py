@@ -8,7 +8,8 @@ from msgspec import Raw
 
 from builders import GPU, H200, a_ledger, a_pod
 from builders.pod import PodBody
-from cardquota.cluster.watch import ChangeNotifier, watched_kinds
+from cardquota.cluster.watch import watched_kinds
+from cardquota.loop import ChangeNotifier
 from cardquota.quota import limits
 from cardquota.quota.objects import Meta, Workload
 from cardquota.quota.objects.cluster import LimitRange, LimitRangeItem, LimitRangeSpec
