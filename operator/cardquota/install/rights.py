@@ -97,9 +97,10 @@ def _in_its_namespace(settings: Settings) -> Iterator[Right]:
         return Right(verb, group, resource, name, settings.namespace)
 
     yield right("create", "coordination.k8s.io", "leases")
+    for verb in ("get", "patch", "watch"):
+        yield right(verb, "coordination.k8s.io", "leases", LEASE)
     yield right("create", REVIEW_GROUP, TERMS)
     for verb in ("get", "patch"):
-        yield right(verb, "coordination.k8s.io", "leases", LEASE)
         yield right(verb, REVIEW_GROUP, TERMS, LEASE)
     yield right("create", API_GROUP, "podgroups")
     yield right("get", "", "namespaces", settings.namespace)

@@ -15,7 +15,8 @@ from .conftest import until
 
 DURATION = 2.0
 DEADLINE = 1.6
-"""Seconds."""
+LOOKS_EVERY = 5.0
+"""Seconds between two looks of one who is slow; all in seconds."""
 
 
 class RunningElector:
@@ -51,15 +52,16 @@ Start = Callable[..., Awaitable[RunningElector]]
 async def start(client: Client, namespace: str) -> AsyncIterator[Start]:
     started = []
 
-    async def start(identity: str, *, of: Client = client) -> RunningElector:
+    async def start(identity: str, *, of: Client = client, slowly: bool = False) -> RunningElector:
+        """`slowly`: all times are ten times as long, and it looks every `LOOKS_EVERY`."""
         elector = Elector(
             of,
             namespace=namespace,
             name="cardquota",
             identity=identity,
-            duration=DURATION,
-            renew_deadline=DEADLINE,
-            retry_period=0.1,
+            duration=DURATION * (10 if slowly else 1),
+            renew_deadline=DEADLINE * (10 if slowly else 1),
+            retry_period=LOOKS_EVERY if slowly else 0.1,
         )
         started.append(RunningElector(elector))
         return started[-1]
@@ -148,6 +150,40 @@ async def test_an_orderly_exit_hands_over_at_once(client: Client, start: Start, 
     assert second.elector.handover == {"pods": 7}
     annotations = (await lease(client, path))["metadata"]["annotations"]
     assert annotations == {"theirs": "stays"}
+
+
+@pytest.mark.parametrize("how", ["given up", "deleted"])
+async def test_a_free_lease_is_taken_before_the_next_look_is_due(
+    client: Client, start: Start, path: str, how: str
+) -> None:
+    first = await start("first", slowly=True)
+    await leads(first)
+    second = await start("second", slowly=True)
+    await until(lambda: second.elector.held, "the second looks on")
+    await first.stop()
+    freed = boottime()
+    if how == "deleted":
+        await client.delete(path)
+    else:
+        await first.elector.release()
+    await leads(second)
+    assert boottime() - freed < LOOKS_EVERY
+
+
+async def test_who_cannot_watch_the_lease_looks_at_it(
+    proxied: Client, proxy: Proxy, start: Start
+) -> None:
+    first = await start("first")
+    await leads(first)
+    second = await start("second", of=proxied)
+    await until(lambda: second.elector.held, "the second looks on")
+    for _ in range(3):  # its stream among them, again and again
+        proxy.cut()
+        await asyncio.sleep(0.1)
+    await first.stop()
+    await first.elector.release()
+    proxy.cut()
+    await leads(second)
 
 
 async def test_times_on_the_lease_are_for_people(client: Client, start: Start, path: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api import ApiError, Client
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.election import Elector, Renewals, handover_text, read_handover
 
 pytestmark = pytest.mark.fake_clock
@@ -29,6 +29,9 @@ class Leases:
         if self.lease is None:
             raise ApiError(404, "NotFound", "no Lease")
         return json.dumps(self.lease).encode()
+
+    def watch(self, path: str, **_: Any) -> Any:
+        raise OutcomeUnknown("nothing is to be seen here")
 
     async def post(self, path: str, body: Any, **_: Any) -> bytes:
         return self._store(body["spec"])

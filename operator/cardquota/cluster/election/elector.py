@@ -13,9 +13,11 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import msgspec
 
+from ...loop.ended import ended
 from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
@@ -213,8 +215,17 @@ class Elector:
                 return
 
     async def _acquire(self) -> None:
-        """Read the Lease every retry period until it is ours."""
+        freed = asyncio.Event()
+        watching = asyncio.create_task(self._object.watch(freed.set))
+        try:
+            await self._look_until_acquired(freed)
+        finally:
+            await ended({watching})
+
+    async def _look_until_acquired(self, freed: asyncio.Event) -> None:
+        """Read the Lease every retry period, and at once when it was freed."""
         while True:
+            freed.clear()
             try:
                 if await self._try_to_acquire():
                     return
@@ -229,7 +240,9 @@ class Elector:
                 log.warning("trying to acquire the Lease: %s", error)
             except msgspec.MsgspecError:
                 log.exception("the Lease is unreadable")
-            await asyncio.sleep(self._retry_period)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._retry_period):
+                    await freed.wait()
 
     async def _try_to_acquire(self) -> bool:
         asked = self._clock()

@@ -1,14 +1,30 @@
-"""The Lease and the Term: the fields that are read, and writes under the revision that was read."""
+"""The Lease and the Term: the fields that are read, writes under the revision that was read, and a
+watch for changes of the Lease.
+"""
 
+import asyncio
+import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+import aiohttp
 import msgspec
 
 from ...quota import vocabulary as v
+from ..api import wire
+from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, get_if_there
+from ..api.clock import Backoff
+from ..api.wire import LineSplitter
+
+log = logging.getLogger(__name__)
+
+_SECONDS = 300
+"""How long one stream lasts."""
+_SILENCE = 30.0
+"""Seconds of silence after which a stream counts as dead: a held Lease is renewed all the time."""
 
 _VERSION: Final = f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}"
 
@@ -109,7 +125,7 @@ class _StoredObject:
 
 
 class LeaseObject(_StoredObject):
-    """Reads and writes one Lease. Other fields on it stay."""
+    """Reads, writes and follows one Lease. Other fields on it stay."""
 
     def __init__(self, client: Client, namespace: str, name: str) -> None:
         super().__init__(
@@ -163,6 +179,40 @@ class LeaseObject(_StoredObject):
         spec = {"holderIdentity": "", "renewTime": _now()}
         return _decode(await self._patch(lease, {"spec": spec}, timeout, annotations))
 
+    async def watch(self, freed: Callable[[], None]) -> None:
+        """Call `freed` whenever the Lease was given up or deleted, until cancelled. Also whenever a
+        stream begins, which does not show what happened before.
+
+        Only a hint: it may come late, twice, never, or be outdated when it comes. The waiter reads
+        the Lease itself, and reads it now and then without a hint. Not a reflector: nothing is
+        kept, so nothing must be listed, and a missed event is no loss.
+        """
+        backoff = Backoff(first=1.0)
+        while True:
+            try:
+                await self._follow(freed, backoff)
+            except (ApiError, OutcomeUnknown) as error:
+                log.debug("watching the Lease: %s", error)
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                log.debug("watching the Lease: stream lost: %s", in_words(error))
+            except msgspec.MsgspecError as error:
+                log.warning("watching the Lease: %s", error)
+            await asyncio.sleep(backoff.next())
+
+    async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
+        # Without a revision: the stream begins with the present Lease.
+        params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
+        splitter = LineSplitter()
+        async with self._client.watch(
+            self._collection, params=params, read_timeout=_SILENCE
+        ) as response:
+            freed()
+            async for chunk in response.content.iter_any():
+                for line in splitter.feed(chunk):
+                    if _is_free(wire.decode_event(line)):
+                        freed()
+                    backoff.reset()
+
 
 class TermObject(_StoredObject):
     """Reads and writes one Term: which leader's decisions the API server accepts."""
@@ -194,6 +244,14 @@ class TermObject(_StoredObject):
 def _now() -> str:
     # MicroTime requires six digits, even if they are zeros.
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _is_free(event: wire.WatchEvent) -> bool:
+    if event.type == wire.DELETED:
+        return True
+    if event.type not in (wire.ADDED, wire.MODIFIED):
+        return False
+    return not msgspec.json.decode(event.object, type=Lease).holder
 
 
 Revisions = Mapping[str, int]
