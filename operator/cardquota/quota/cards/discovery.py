@@ -1,7 +1,6 @@
 """Which cards a node has, from its labels and allocatable resources (D1-D5, D9)."""
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,6 +22,7 @@ from .vendor import (
     Vendor,
     plain_vendor,
     plain_way,
+    vendor_behind,
 )
 from .vendor_table import VendorTable
 
@@ -30,7 +30,6 @@ _MOST_DIGITS = 18
 _MIG_INVALID: Final = "-MIG-INVALID"
 """NVIDIA's labeller ends a product with this where the cards of a node are not all divided alike.
 """
-_NOBODY: Final[AbstractSet[Vendor | None]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,48 +114,27 @@ def _products(
             product = _product_of(vendor, labels, allocatable, problems)
             if product is not None:
                 found[product.resource] = product
-    offered = _Offered(allocatable, vendors)
+    offered = _offered(allocatable, vendors)
     for label in sorted(labels):
         plain = plain_vendor(label)
         if plain is None or plain.usual in found:
             continue
         vendor, way = vendors.owner(plain.usual) or plain, plain_way(plain.usual)
-        if way.memory in labels or offered.counts_for(vendor):
+        if way.memory in labels or vendor.usual in offered or vendor.prefix in offered:
             found[plain.usual] = _Product(vendor, way, plain.usual)
     return list(found.values()), problems or _nameless(found, allocatable, vendors)
 
 
-class _Offered:
-    """Whether anything that a node offers counts cards of a vendor. Called for many of its labels.
-
-    Costs a few lookups for each vendor. The offered resources are read once, and once more for each
-    row whose names may have any ends.
+def _offered(allocatable: Iterable[str], vendors: VendorTable) -> set[str]:
+    """Whose cards a node offers, by the usual resource name. Of slices that no row owns the prefix:
+    they may be of any type (D4).
     """
-
-    def __init__(self, allocatable: Mapping[str, Quantity], vendors: VendorTable) -> None:
-        self._names = allocatable.keys()
-        self._vendors = vendors
-        self._slices: dict[str, set[Vendor | None]] = {}
-        """By prefix: the vendors whose slices are offered."""
-        self._by_beginning: dict[Vendor, bool] = {}
-        for resource in allocatable:
-            prefix, _, kind = resource.partition("/")
-            if kind.startswith(MIG):
-                self._slices.setdefault(prefix, set()).add(vendors.owner(resource))
-
-    def counts_for(self, vendor: Vendor) -> bool:
-        """Whether `VendorTable.counts_for` is true of any offered name."""
-        if not self._slices.get(vendor.prefix, _NOBODY).isdisjoint((None, vendor)):
-            return True
-        for one in (vendor.usual, vendor.shared, *vendor.others):
-            if one in self._names and self._vendors.counts_for(vendor, one):
-                return True
-        if not vendor.kinds:
-            return False
-        if vendor not in self._by_beginning:
-            found = any(self._vendors.counts_for(vendor, one) for one in self._names)
-            self._by_beginning[vendor] = found
-        return self._by_beginning[vendor]
+    found = set()
+    for resource in allocatable:
+        owner, (prefix, _, kind) = vendors.owner(resource), resource.partition("/")
+        unowned_slice = owner is None and kind.startswith(MIG)
+        found.add(prefix if unowned_slice else (owner or vendor_behind(resource)).usual)
+    return found
 
 
 def _product_of(

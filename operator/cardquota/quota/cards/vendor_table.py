@@ -129,26 +129,13 @@ class VendorTable:
     def _owner(self, resource: str) -> Vendor | None:
         rows = self._by_prefix.get(resource.partition("/")[0], ())
         owners = [row for row in rows if row.owns(resource)]
-        cut = [row for row in owners if _is_slice(row, resource) and row.type == SLICED_TYPE]
+        cut = [one for one in owners if one.mig_profile(resource) and one.type == SLICED_TYPE]
         return next(iter(cut or owners), None)
-
-    def counts_for(self, vendor: Vendor, resource: str) -> bool:
-        """Whether a resource name counts cards of a vendor: a row, or one by the plain rule (D1).
-
-        Each row of a prefix could own its slices; `owner` picks one of them (D4).
-        """
-        if not _is_slice(vendor, resource):
-            return vendor.owns(resource)
-        return self.owner(resource) in (None, vendor)
 
     @property
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) for exactly the resource names of all rows."""
         return "^(" + "|".join(row.pattern() for row in self._rows) + ")$"
-
-
-def _is_slice(row: Vendor, resource: str) -> bool:
-    return row.mig_profile(resource) is not None
 
 
 DEFAULT_TABLE: Final = VendorTable()
