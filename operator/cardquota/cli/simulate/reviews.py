@@ -16,7 +16,7 @@ from ...cluster.watch.change_notifier import ChangeNotifier
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import WrittenPodGroup
-from ...quota.pods.claims import NamedClaim
+from ...quota.pods.pod_facts import NamedClaim
 from ...settings import Settings
 from .inventory import Inventory, VolcanoJob
 

@@ -251,7 +251,7 @@ class Catalog:
         """
         known = self._cards.get(card.name)
         if known is None:
-            self._count(card)
+            self.show(card)
             return True, None
         if known.resource == card.resource:
             return False, None
@@ -271,7 +271,7 @@ class Catalog:
         memory = known.memory.also(card.memory.values)
         if memory is known.memory:
             return False
-        self._count(replace(known, memory=memory))
+        self.show(replace(known, memory=memory))
         return True
 
     def record(self, name: str, resource: str) -> bool:
@@ -295,10 +295,6 @@ class Catalog:
         self._named.add(name)
         self._changed()
         return True
-
-    def show(self, card: Card) -> None:
-        """Replace the labels by which nodes show a known card; the resource name is the same."""
-        self._count(card)
 
     def forget(self, name: str) -> str | None:
         """A card is in no quota any more. Returns the resource name that was recorded for it, if no
@@ -340,14 +336,15 @@ class Catalog:
             return False
         before = self._cards[name]
         others[before.resource] = before
-        self._count(card)
+        self.show(card)
         return True
 
     def _changed(self) -> None:
         self.version += 1
         self._stale = True
 
-    def _count(self, card: Card) -> None:
+    def show(self, card: Card) -> None:
+        """Count a card, with these labels."""
         self._named.add(card.name)
         self._cards[card.name] = card
         self._changed()

@@ -31,7 +31,7 @@ def refused_workload(ledger: LedgerReader, facts: WorkloadFacts) -> RefusedWorkl
     pod = pod_of(facts, facts.kind, ledger.defaults, maker=facts.name)
     if template is None or pod is None:
         return None
-    priority = ledger.priority_of(template.spec.priority_class_name or "")
+    priority = ledger.priorities.get(template.spec.priority_class_name or "", 0)
     place = SortKey.alone(-priority, facts.created, facts.name, facts.uid)
     return RefusedWorkload(facts, pod, ledger.queue_of(pod), place)
 

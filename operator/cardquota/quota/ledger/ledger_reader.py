@@ -22,13 +22,11 @@ from ..limits import (
     Limit,
 )
 from ..nodes.node_cache import NodeCache
-from ..pods.claims import DeviceClasses
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, kept_size
-from ..pods.pod_request import PodRequest, Reading, card_devices
+from ..pods.pod_request import PodRequest, Reading, Readings, card_devices
 from ..pods.queue_pods import HeldCards, QueuePods
-from ..pods.reading import Readings
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS
 from ..verdict import mode_of
@@ -148,7 +146,8 @@ class LedgerReader:
         """Whether what came past admission is fixed in its queue when it is seen (I3)."""
         self.catalog = Catalog()
         """The kinds of cards."""
-        self.device_classes = DeviceClasses()
+        self.device_classes: dict[str, str] = {}
+        """By DeviceClass: its resource name beside the one that follows from its own (P7)."""
         self.quotas = QuotaTotals(memory_by_row=settings.memory_by_row)
         """Of all queues together."""
         self.nodes = NodeCache(self.catalog)
@@ -207,10 +206,6 @@ class LedgerReader:
         """
         return self.quotas.has(card) or self.catalog.resource(card) is not None
 
-    def priority_of(self, priority_class: str) -> int:
-        """The value of a priority class; 0 for one that is not known, or none."""
-        return self.priorities.get(priority_class, 0)
-
     def counts_for_groups(self, priority_class: str) -> bool:
         """Whether a group without pods has the priority of this class, if it names it (E6). No
         admission asks whether its writer may use the class.
@@ -234,9 +229,9 @@ class LedgerReader:
         """
         if facts.claims_devices or not self.device_classes:
             return facts.claims_devices
-        cards = {resource for resource, _ in card_devices(facts, self)}
-        gives = self.device_classes.gives
-        return any(gives(resource) and resource not in cards for resource, _ in facts.devices)
+        given = self.device_classes.values()
+        others = dict(facts.devices).keys() - dict(card_devices(facts, self))
+        return any(resource in given for resource in others)
 
     def queue_of(self, facts: PodFacts) -> str:
         """The queue a pod belongs to, or OUTSIDE (section 2)."""

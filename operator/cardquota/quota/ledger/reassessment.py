@@ -4,7 +4,6 @@ once, and what happens when other cards have a quota, or nodes show others.
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
-from math import inf
 from typing import Final
 
 from ..accounts.account import Account
@@ -31,10 +30,8 @@ class Reassessment:
     keep their charge until somebody calls `read_overdue`, as if the event came later for them.
     """
 
-    def __init__(self, state: LedgerState, charges: Charges, at_once: int | None) -> None:
-        """`at_once`: how many pods one event re-reads, a large one counting as several; None: all
-        of them.
-        """
+    def __init__(self, state: LedgerState, charges: Charges, at_once: int) -> None:
+        """`at_once`: how many pods one event re-reads, a large one counting as several."""
         self._state = state
         self._charges = charges
         self.at_once = at_once
@@ -78,7 +75,7 @@ class Reassessment:
         if not self._overdue and not self._overdue_stamped:
             return True
         found = [uid for uid in uids if uid in self._overdue or uid in self._overdue_stamped]
-        left = inf if self.at_once is None else self.at_once
+        left = self.at_once
         for uid in found:
             if left <= 0:
                 break
@@ -93,7 +90,7 @@ class Reassessment:
         """Re-read these pods: those that a stamp charges only with `stamped`; all of them now with
         `at_once`, however many.
         """
-        if at_once or self.at_once is None:
+        if at_once:
             for uid in sorted(uids):
                 self._read_anew(uid, stamped=stamped)
             return
@@ -126,7 +123,7 @@ class Reassessment:
 
     def ask_again(self, keys: Collection[str]) -> None:
         """Find out whether these groups wait to be enqueued, and at which place."""
-        if self.at_once is not None and len(keys) > self.at_once:
+        if len(keys) > self.at_once:
             self._overdue_groups.update(keys)
             return
         for key in keys:
@@ -184,7 +181,7 @@ class CardChanges:
         if named := self._quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
             # A name that pods hold is shown from now on, or no longer (P8).
-            self._state.dirty.mark_showing(named)
+            self._state.dirty.cards.update(named)
         account.set_quota(quota)
         self.forget(changed)
         for card, quotas in before.items():
@@ -217,7 +214,7 @@ class CardChanges:
         """
         cards, nodes = self._nodes.take_resource_changes()
         pods = self._state.pods.values() if cards else ()
-        for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
+        for record in [one for one in pods if any(c in cards for _, c in one.node_cards)]:
             left = tuple(
                 (r, c) for r, c in record.node_cards if self._state.catalog.resource(c) == r
             )
@@ -241,7 +238,7 @@ class CardChanges:
         named = self._state.catalog.take_named()
         if named:
             self._learn_anew()
-            self._state.dirty.mark_showing(named)
+            self._state.dirty.cards.update(named)
         for card, before in self._nodes.take_totals().items():
             self._shares.total_changed(card)
             self._show_sharers(card, self._quotas.of(card), min(before, self._nodes.total(card)))
@@ -251,14 +248,14 @@ class CardChanges:
         did before: that is shown, with both numbers, and so is what each deserves of it.
         """
         if most_quotas > least_total:
-            self._state.dirty.mark_showing([card])
+            self._state.dirty.cards.update([card])
 
     def _learn_anew(self) -> None:
         """The set of known cards changed: a card's name may have become valid, or invalid."""
         self._state.epoch += 1
         for account in self._state.waiting.values():
             if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
-                self._state.dirty.mark_pending(account.name)
+                self._state.dirty.pending.add(account.name)
 
 
 def _weight(facts: PodFacts) -> int:

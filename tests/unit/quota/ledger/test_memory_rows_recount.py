@@ -60,9 +60,9 @@ class MemoryRows(RuleBasedStateMachine):
 
     @initialize(
         default=st.sampled_from(("", "red")),
-        at_once=st.sampled_from((None, 1)),
+        at_once=st.sampled_from((1, 99)),
     )
-    def settings_of_the_installation(self, default: str, at_once: int | None) -> None:
+    def settings_of_the_installation(self, default: str, at_once: int) -> None:
         self.plain = PlainMemoryRows(default)
         self.ledger = a_ledger(default_queue=default, at_once=at_once)
 

@@ -57,7 +57,7 @@ def test_r6_it_is_judged_again_when_the_workload_is_seen_as_it_is() -> None:
     assert opened(ledger) == []
     ledger.dirty.clear()
     replica_set(ledger, "web-new", 1)
-    assert ledger.dirty.take_pending() == {"queue"}
+    assert ledger.dirty.pending.take() == {"queue"}
     assert opened(ledger) == [["new"]]
 
 
@@ -65,19 +65,19 @@ def test_r6_other_workloads_are_no_news() -> None:
     ledger = full(new=0)
     ledger.dirty.clear()
     deployment(ledger, 4)  # nobody waits
-    assert ledger.dirty.take_pending() == set()
+    assert ledger.dirty.pending.take() == set()
     deployment(ledger, 3)
     replica_set(ledger, "web-new", 1, "4")
     see(ledger, pod("new").gated())
     ledger.dirty.clear()
     replica_set(ledger, "api-1", 1)
     deployment(ledger, 3)  # as before
-    assert ledger.dirty.take_pending() == set()
+    assert ledger.dirty.pending.take() == set()
     deployment(ledger, 4)
-    assert ledger.dirty.take_pending() == {"queue"}
+    assert ledger.dirty.pending.take() == {"queue"}
     ledger.dirty.clear()
     ledger.workloads.gone("d")
-    assert ledger.dirty.take_pending() == {"queue"}
+    assert ledger.dirty.pending.take() == {"queue"}
 
 
 def test_r6_another_allowance_is_news() -> None:
