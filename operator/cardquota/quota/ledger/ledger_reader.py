@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from sys import maxsize
 from typing import Final
 
 from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
@@ -19,7 +18,6 @@ from ..limits import (
     QUEUES,
     WAITING_PODS,
     WAITING_PODS_OF_ONE,
-    Limit,
 )
 from ..nodes.node_cache import NodeCache
 from ..pods.pod_defaults import PodDefaults
@@ -167,11 +165,11 @@ class LedgerReader:
         """Which groups Volcano has made for a Job, by `namespace/name` of that."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self.kept_pods = kept_within(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
+        self.kept_pods = KeptObjects(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
         """Pods without a node that no stamp charges, by uid (P8)."""
-        self.kept_groups = kept_within(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
+        self.kept_groups = KeptObjects(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
         """Pod groups of which nothing has begun, by `namespace/name`."""
-        self.kept_queues = kept_within(QUEUES, QUEUES, bounded=bounded)
+        self.kept_queues = KeptObjects(QUEUES, QUEUES, bounded=bounded)
         """Queues, by name."""
         self._readings = Readings()
 
@@ -377,10 +375,3 @@ class LedgerReader:
     def with_volcano(self) -> bool:
         """Whether Volcano schedules here."""
         return not self.settings.enqueues
-
-
-def kept_within(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
-    """Objects of a kind with these limits, or without any (P8)."""
-    if bounded:
-        return KeptObjects(together, of_one)
-    return KeptObjects(together._replace(most=maxsize), of_one._replace(most=maxsize))

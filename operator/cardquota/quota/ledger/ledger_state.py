@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ..accounts.account import Account
 from ..amounts import LARGEST
 from ..cards.vendor_table import VendorTable
+from ..kept_objects import KeptObjects
 from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.queue_pods import PodMaker
@@ -14,7 +15,7 @@ from ..stamp import Reservation
 from ..vocabulary import Mode
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
-from .ledger_reader import LedgerReader, LedgerSettings, kept_within
+from .ledger_reader import LedgerReader, LedgerSettings
 from .shares import Shares
 
 
@@ -102,7 +103,7 @@ class LedgerState(LedgerReader):
         self.being_deleted: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
-        kept = kept_within(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
+        kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
         self.workloads = WorkloadCache(kept, self._wishes)
         self.dirty = DirtySet(self._showing)
         self.shares = Shares(

@@ -35,26 +35,25 @@ class Reassessment:
         self._state = state
         self._charges = charges
         self.at_once = at_once
-        self._overdue = set[str]()
-        """Pods to re-read, unless a stamp of ours charges them."""
-        self._overdue_stamped = set[str]()
-        """Pods to re-read, whatever charges them."""
+        self._overdue: dict[str, bool] = {}
+        """Pods to re-read, and whether also if a stamp of ours charges them."""
         self._overdue_groups = set[str]()
         """Keys of groups of which it is to be found out whether they wait to be enqueued."""
 
     @property
     def overdue(self) -> bool:
         """Whether pods or groups are still to be re-read: see `read_overdue`."""
-        return bool(self._overdue or self._overdue_stamped or self._overdue_groups)
+        return bool(self._overdue or self._overdue_groups)
 
     @property
     def left(self) -> int:
         """How many pods and groups are overdue."""
-        return len(self._overdue | self._overdue_stamped) + len(self._overdue_groups)
+        return len(self._overdue) + len(self._overdue_groups)
 
     def postpone(self, uids: Iterable[str], *, stamped: bool = False) -> None:
         """Leave these pods to `read_overdue`; `stamped`: also where a stamp charges them."""
-        (self._overdue_stamped if stamped else self._overdue).update(uids)
+        found = dict.fromkeys(uids, stamped)
+        self._overdue = self._overdue | found if stamped else found | self._overdue
 
     def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
         """Re-read overdue pods and groups, until none is left or it is `enough`."""
@@ -62,9 +61,8 @@ class Reassessment:
             if self._overdue_groups:
                 self._ask(self._overdue_groups.pop())
                 continue
-            stamped = bool(self._overdue_stamped)
-            uids = self._overdue_stamped if stamped else self._overdue
-            self._read_anew(uids.pop(), stamped=stamped)
+            uid, stamped = self._overdue.popitem()
+            self._read_anew(uid, stamped=stamped)
 
     def read_first(self, uids: Iterable[str]) -> bool:
         """Re-read those of these pods that are overdue, a bounded number of them. Returns whether
@@ -72,15 +70,12 @@ class Reassessment:
 
         To be called before a decision on them: what they were judged by may not hold any more.
         """
-        if not self._overdue and not self._overdue_stamped:
-            return True
-        found = [uid for uid in uids if uid in self._overdue or uid in self._overdue_stamped]
+        found = [uid for uid in uids if uid in self._overdue] if self._overdue else []
         left = self.at_once
         for uid in found:
             if left <= 0:
                 break
-            self._overdue.discard(uid)
-            self._overdue_stamped.discard(uid)
+            del self._overdue[uid]
             left -= self._read_anew(uid, stamped=True)
         return not found
 
@@ -94,7 +89,7 @@ class Reassessment:
             for uid in sorted(uids):
                 self._read_anew(uid, stamped=stamped)
             return
-        left, overdue = self.at_once, self._overdue_stamped if stamped else self._overdue
+        left = self.at_once
         some = sorted(uids) if len(uids) <= left else list(islice(uids, left))
         if len(some) < len(uids):
             # As a whole: one by one it would take ten times as long.
@@ -103,8 +98,8 @@ class Reassessment:
             if left <= 0:
                 self.postpone(some[place:], stamped=stamped)
                 return
-            overdue.discard(uid)
-            left -= self._read_anew(uid, stamped=stamped)
+            stamped_too = self._overdue.pop(uid, False) or stamped
+            left -= self._read_anew(uid, stamped=stamped_too)
 
     def _read_anew(self, uid: str, *, stamped: bool) -> int:
         """Returns as how many pods of usual length it counts."""

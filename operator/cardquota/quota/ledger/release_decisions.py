@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from ..amounts import Charge
 from ..stamp import Reservation, Stamp
 from .charges import Charges
-from .groups.group_request import GroupRequest
+from .groups.group_facts import GroupRequest
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 

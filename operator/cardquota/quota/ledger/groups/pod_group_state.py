@@ -14,9 +14,8 @@ from ...pods.pod_record import PodRecord, SortKey
 from ...pods.pod_request import CardChoice
 from ...stamp import Reservation
 from ...vocabulary import GroupPhase
-from .group_facts import GroupFacts
+from .group_facts import NO_REQUEST, GroupFacts, GroupRequest
 from .group_holdings import UNKNOWN_MINIMUM, GroupHoldings, count
-from .group_request import NO_REQUEST, GroupRequest
 
 _NO_TASKS: Final[Mapping[str, int]] = {}
 
