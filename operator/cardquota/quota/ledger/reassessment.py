@@ -52,8 +52,8 @@ class Reassessment:
 
     def postpone(self, uids: Iterable[str], *, stamped: bool = False) -> None:
         """Leave these pods to `read_overdue`; `stamped`: also where a stamp charges them."""
-        found = dict.fromkeys(uids, stamped)
-        self._overdue = self._overdue | found if stamped else found | self._overdue
+        new = uids if stamped else set(uids).difference(self._overdue)
+        self._overdue.update(dict.fromkeys(new, stamped))
 
     def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
         """Re-read overdue pods and groups, until none is left or it is `enough`."""
@@ -75,7 +75,7 @@ class Reassessment:
         for uid in found:
             if left <= 0:
                 break
-            del self._overdue[uid]
+            self._overdue.pop(uid, None)
             left -= self._read_anew(uid, stamped=True)
         return not found
 
