@@ -1,5 +1,6 @@
 """A ledger that has seen things."""
 
+from sys import maxsize
 from typing import Any
 
 from cardquota.quota.cards import DEFAULT_TABLE
@@ -24,7 +25,7 @@ CARDS = (
 
 def a_ledger(*things: Body, **settings: Any) -> Ledger:
     """One that has seen these, in this order."""
-    at_once = settings.pop("at_once", None)
+    at_once = settings.pop("at_once", maxsize)
     bounded = settings.pop("bounded", True)
     ledger = Ledger(DEFAULT_TABLE, LedgerSettings(**settings), bounded=bounded, at_once=at_once)
     see(ledger, *things)

@@ -10,8 +10,7 @@ from cardquota.quota import Reservation, canonical, reservation_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.groups import GroupFacts
 from cardquota.quota.ledger.groups.group_facts import group_facts
-from cardquota.quota.objects import PodGroup
-from cardquota.quota.objects.pod_group import WrittenPodGroup
+from cardquota.quota.objects import PodGroup, WrittenPodGroup
 
 from .body import Body, new_body
 

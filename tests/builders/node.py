@@ -5,7 +5,8 @@ from typing import Self
 import msgspec
 
 from cardquota.quota.cards import DEFAULT_TABLE
-from cardquota.quota.nodes.node_facts import NodeFacts, node_facts
+from cardquota.quota.nodes import NodeFacts
+from cardquota.quota.nodes.node_facts import node_facts
 from cardquota.quota.objects import Node
 
 from .body import Body, new_body

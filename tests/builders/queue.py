@@ -7,8 +7,9 @@ from typing import Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import QueueFacts, queue_facts
-from cardquota.quota.objects.queue import Queue
+from cardquota.quota.accounts import QueueFacts
+from cardquota.quota.accounts.queue_facts import queue_facts
+from cardquota.quota.objects import Queue
 
 from .body import Body, new_body
 

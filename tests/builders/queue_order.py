@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from cardquota.quota.ledger import LedgerReader
-from cardquota.quota.release.release_order import QueueOrder
+from cardquota.quota.release import QueueOrder
 
 
 def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:

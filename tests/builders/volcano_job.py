@@ -7,7 +7,7 @@ from typing import Any, Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects.workload import WrittenVolcanoJob
+from cardquota.quota.objects import WrittenVolcanoJob
 
 from .body import Body, new_body
 from .pod import PodBody

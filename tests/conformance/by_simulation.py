@@ -14,8 +14,7 @@ from cardquota.cli.simulate.inventory import sort_documents
 from cardquota.cli.simulate.simulate import simulate
 from cardquota.cli.simulate.yaml_files import read_files
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import AskedWorkload, queue_answer
-from cardquota.quota.answers.explanation import explain
+from cardquota.quota.answers import AskedWorkload, explain, queue_answer
 from cardquota.quota.messages import shortfall_messages
 from cardquota.settings import Settings
 

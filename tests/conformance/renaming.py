@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cardquota.quota.cards.card import model_of
+from cardquota.quota.cards import model_of
 
 from .short_forms import IN_NAMESPACE, KEYS, SHARED_NAMESPACE, USUAL_NAMESPACE
 

@@ -14,9 +14,8 @@ import msgspec
 
 from cardquota.cluster.watch import BrokenStreamError, ObjectIndex, StreamError
 from cardquota.control.queues import refresh
-from cardquota.quota import Mode, Reservation, Stamp
-from cardquota.quota.accounts.account import AccountReader
-from cardquota.quota.amounts import Charge
+from cardquota.quota import Charge, Mode, Reservation, Stamp
+from cardquota.quota.accounts import AccountReader
 from cardquota.quota.reports.drift import drift
 from harness.replica import Replica
 

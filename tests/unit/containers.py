@@ -27,6 +27,8 @@ def _measure(thing: object, path: str, found: dict[str, int], seen: set[int]) ->
     if id(thing) in seen or isinstance(thing, str | bytes | int | float | type | ModuleType | None):
         return
     seen.add(id(thing))
+    if isinstance(thing, SizedCache):
+        return  # bounded by itself, in bytes
     if isinstance(thing, _CONTAINERS):
         found[path] = found.get(path, 0) + len(thing)
         for inner in _elements(thing):
@@ -37,8 +39,6 @@ def _measure(thing: object, path: str, found: dict[str, int], seen: set[int]) ->
     elif isinstance(thing, FunctionType):
         for cell in thing.__closure__ or ():
             _measure(cell.cell_contents, f"{path}()", found, seen)
-    elif isinstance(thing, SizedCache):
-        return  # bounded by itself, in bytes
     elif _is_ours(thing):
         for name, value in _fields(thing):
             _measure(value, f"{path}.{name}", found, seen)

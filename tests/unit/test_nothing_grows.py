@@ -58,7 +58,7 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.made_pods._found"} <= before.keys()
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes.wait_for("gone", "uid"),
-        lambda: ledger.dirty.mark_unadmitted("uid"),
+        lambda: ledger.dirty.unadmitted.add("uid"),
         lambda: ledger.account_for("red").pending.classes.setdefault("class", None),  # type: ignore[arg-type]
         lambda: ledger.group_for("team/gang").succeeded.setdefault("uid", ""),
     ]
@@ -159,7 +159,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
                 feed.deleted(kind, body.body)
         await until(lambda: is_idle(releaser), 30)
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
-        ledger.dirty.take_unadmitted()
+        ledger.dirty.unadmitted.take()
         ledger.nodes.problems.forget_untold()
 
     calls = count()

@@ -17,8 +17,7 @@ from cardquota.quota.decisions.judgement import queue_on_its_way
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages
 from cardquota.quota.objects.pod import PodSpec
-from cardquota.quota.pods.claims import named_claims, why_no_quota_counts
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods.pod_facts import PodFacts, named_claims, why_no_quota_counts
 from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import NAMESPACE_ENFORCED, Reason
 from cardquota.settings import Settings

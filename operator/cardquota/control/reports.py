@@ -92,7 +92,7 @@ def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
 
     At most a bounded number in one call. Returns whether there are more.
     """
-    for uid in ledger.dirty.take_unadmitted(_UNADMITTED_AT_A_TIME):
+    for uid in ledger.dirty.unadmitted.take(_UNADMITTED_AT_A_TIME):
         record = ledger.pods.get(uid)
         if record is None or ledger.mode_in(record.facts.namespace) is not Mode.AUDIT:
             continue
@@ -109,7 +109,7 @@ def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
                 reason=_reason(ledger, record, shorts[0].dimension),
                 message=shortfall_messages.audited(text),
             )
-    return ledger.dirty.unadmitted > 0
+    return bool(ledger.dirty.unadmitted)
 
 
 def _shortfalls(ledger: LedgerReader, record: PodRecord) -> list[Shortfall]:

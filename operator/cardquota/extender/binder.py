@@ -162,8 +162,10 @@ class Binder:
             there = decided[0]
             where = args.pod_namespace, args.pod_name
             return "" if there == args.node else m.pod_bound_elsewhere(*where, there)
+        nodes = memory.nodes
         await self._notifier.wait_for(
-            lambda: args.pod_uid in pods and memory.is_known(args.node), self._unseen
+            lambda: args.pod_uid in pods and args.node in nodes and nodes[args.node].known,
+            self._unseen,
         )
         facts = self._pod(args)
         if isinstance(facts, str):

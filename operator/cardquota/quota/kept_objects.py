@@ -10,8 +10,8 @@ size. It is used where arguments are short by themselves.
 
 from collections.abc import Hashable
 from itertools import islice
-from sys import intern
-from typing import Final, Generic, NamedTuple, TypeVar
+from sys import intern, maxsize
+from typing import Final, NamedTuple, TypeVar
 
 from .limits import KIB, Excess, Limit
 
@@ -22,48 +22,41 @@ _ENTRY: Final = 200
 """Bytes of an entry besides what it holds."""
 
 
-class SizedCache(Generic[K, V]):
-    """Two generations of entries. When the younger one is full, the older one is dropped whole.
+class SizedCache(dict[K, V]):
+    """Entries that are put are forgotten, all at once, before they are too many.
 
     Guarantee: the given sizes, and a fixed amount for each entry, are at most `most` bytes.
     Not guaranteed: that anything is remembered. What was used recently usually is.
     """
 
-    __slots__ = ("_half", "_old", "_size", "_young")
+    __slots__ = ("_most", "_size")
 
     def __init__(self, most: int = 1024 * KIB) -> None:
-        self._half = most // 2
-        self._young: dict[K, V] = {}
-        self._old: dict[K, V] = {}
-        self._size = 0
-
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-    def get(self, key: K) -> V | None:
-        """The value, or None."""
-        found = self._young.get(key)
-        return found if found is not None else self._old.get(key)
+        super().__init__()
+        self._most, self._size = most, 0
 
     def put(self, key: K, value: V, size: int) -> V:
         """Remember a value, never None; `size`: bytes of key and value. Returns the value."""
         size += _ENTRY
-        if size > self._half:
-            return value
-        if self._size + size > self._half:
-            self._old, self._young, self._size = self._young, {}, 0
-        self._young[key] = value
+        if size > self._most // 2:
+            return value  # it would drive out too much
+        if self._size + size > self._most:
+            self.clear()
+        self[key] = value
         self._size += size
         return value
 
     def clear(self) -> None:
         """Forget everything."""
-        self._young, self._old, self._size = {}, {}, 0
+        super().clear()
+        self._size = 0
 
 
 _LOOKED_AT: Final = 2_000
 """Left-out objects that are looked at, one time, to find some for which there is room, or one of
 each namespace."""
+
+_WITHOUT: Final = Limit("", maxsize)
 
 
 class LeftOut(NamedTuple):
@@ -89,9 +82,9 @@ class KeptObjects:
     read first.
     """
 
-    def __init__(self, together: Limit, of_one: Limit) -> None:
-        """`together`: of all namespaces; `of_one`: of each."""
-        self._together, self._of_one = together, of_one
+    def __init__(self, together: Limit, of_one: Limit, *, bounded: bool = True) -> None:
+        """`together`: of all namespaces; `of_one`: of each; without `bounded` they do not hold."""
+        self._limits = (of_one, together) if bounded else (_WITHOUT, _WITHOUT)
         self.total = 0
         """Bytes of all that are kept."""
         self.sizes: dict[str, int] = {}
@@ -110,12 +103,10 @@ class KeptObjects:
     def too_much(self, key: str, namespace: str, size: int) -> Excess | None:
         """The limit that would be exceeded if so much of an object were kept."""
         more = size - self._kept.get(key, ("", 0))[1]
-        for limit, found in (
-            (self._of_one, self.sizes.get(namespace, 0) + more),
-            (self._together, self.total + more),
-        ):
-            if more > 0 and found > limit.most:
-                return Excess(limit, found)
+        found = self.sizes.get(namespace, 0) + more, self.total + more
+        for limit, size in zip(self._limits, found, strict=True):
+            if more > 0 and size > limit.most:
+                return Excess(limit, size)
         return None
 
     def keep(self, key: str, namespace: str, size: int) -> Excess | None:
@@ -182,6 +173,7 @@ class KeptObjects:
         """
         found = [(key, self._left_out[key]) for key in islice(self._wanted, most)]
         number, total = max(1, len(self._turns)), self.total
+        of_one, together = (limit.most for limit in self._limits)
         share, looks = max(1, most // number), max(1, _LOOKED_AT // number)
         for namespace in list(islice(self._turns, _LOOKED_AT)):
             if len(found) >= most:
@@ -194,7 +186,7 @@ class KeptObjects:
                     break
                 keys[key] = keys.pop(key)
                 one = self._left_out[key]
-                if size + one.size <= self._of_one.most and total + one.size <= self._together.most:
+                if size + one.size <= of_one and total + one.size <= together:
                     size, total = size + one.size, total + one.size
                     found.append((key, one))
         return found

@@ -9,8 +9,7 @@ import time
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from builders.queue_order import queue_order
-from cardquota.quota import Stamp
-from cardquota.quota.amounts import is_card
+from cardquota.quota import Stamp, is_card
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Refusal, Starvation
 from cardquota.quota.release.cycle import openings
@@ -60,7 +59,7 @@ def _compare(
         _decide(ledger, starvation)
     for turn in range(ROUNDS):
         for number, ledger in enumerate(worlds):
-            ledger.dirty.mark_pending(queue)
+            ledger.dirty.pending.add(queue)
             idle[number].append(_timed(ledger, starvation))
             freed[number].append(_release(ledger, queue, turn, starvation))
     least, most = sizes[0], sizes[-1]
@@ -98,7 +97,7 @@ def _timed(ledger: Ledger, starvation: Starvation | None) -> float:
 def _decide(ledger: Ledger, starvation: Starvation | None) -> int:
     """As the releaser does, without the patches. How many cards were given out."""
     given = 0
-    for queue in queue_order(ledger, ledger.dirty.take_pending()):
+    for queue in queue_order(ledger, ledger.dirty.pending.take()):
         for found in openings(ledger, queue, starvation):
             if isinstance(found, Refusal):
                 continue
@@ -109,7 +108,7 @@ def _decide(ledger: Ledger, starvation: Starvation | None) -> int:
             for record, cards in found.pods:
                 given += sum(n for _, n in cards)
                 ledger.decisions.assume(record.facts.uid, Stamp(found.queue, cards, "term"))
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     return given
 
 

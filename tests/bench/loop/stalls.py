@@ -188,7 +188,7 @@ async def _one_queue(figures: _Figures) -> None:
         "80,000 pods of one queue that passed no gate", lambda: unadmitted.look(["q0000"])
     )
     for uid in world.ledger.pods:
-        world.ledger.dirty.mark_unadmitted(uid)
+        world.ledger.dirty.unadmitted.add(uid)
     await figures.take(
         "100,000 pods that passed no gate are reported",
         lambda: report_unadmitted(world.ledger, world.events),

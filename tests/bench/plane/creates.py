@@ -21,8 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from cardquota.quota import GATE
-from cardquota.quota.vocabulary import LEASE, OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+from cardquota.quota import GATE, LEASE, OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 from cardquota_dev.testing import Cluster, eventually, running_plane
 from integration.asking import MERGE, ask, metric
 from integration.roomy_nodes import T1000, add_roomy_nodes

@@ -26,8 +26,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from builders.rendered import render_policies
-from cardquota.quota import NAMESPACE_MODE
-from cardquota.quota.vocabulary import NAMESPACE_ENFORCED
+from cardquota.quota import NAMESPACE_ENFORCED, NAMESPACE_MODE
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes

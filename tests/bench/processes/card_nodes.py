@@ -4,8 +4,7 @@ import asyncio
 from time import monotonic
 from typing import Any, Final
 
-from cardquota.quota import GPU_MEMORY
-from cardquota.quota.vocabulary import GPU_COUNT
+from cardquota.quota import GPU_COUNT, GPU_MEMORY
 
 from .crowd import Crowd, call
 

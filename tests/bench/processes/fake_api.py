@@ -29,7 +29,7 @@ from aiohttp import web
 from builders.certificates import issue
 from cardquota.cluster.serving import server_context
 from cardquota.install import documents
-from cardquota.quota.vocabulary import API_GROUP, VERSION
+from cardquota.quota import API_GROUP, VERSION
 from cardquota.settings import Settings
 
 from ..bodies import big_cluster

@@ -34,19 +34,31 @@ from cardquota.control.release import (
     gate,
 )
 from cardquota.extender import EnqueueAsk, EnqueueVotes
-from cardquota.quota import Outcome, Policy, Reservation, Stamp, Verdict, canonical
+from cardquota.quota import (
+    Charge,
+    MutableAmounts,
+    Outcome,
+    Policy,
+    Reservation,
+    Stamp,
+    Verdict,
+    canonical,
+)
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.account import AccountReader
-from cardquota.quota.amounts import Charge, MutableAmounts
-from cardquota.quota.decisions import Vote, borrowing, create_judgement
-from cardquota.quota.decisions.group_judgement import EnqueueVerdict, judge_enqueue
-from cardquota.quota.decisions.waking import RefusedWorkload
+from cardquota.quota.accounts import AccountReader
+from cardquota.quota.decisions import (
+    EnqueueVerdict,
+    RefusedWorkload,
+    Vote,
+    borrowing,
+    create_judgement,
+    judge_enqueue,
+)
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
 from cardquota.quota.pods import REPLICA_SET, HeldCards, PodFacts, PodMaker, PodRecord
 from cardquota.quota.release import release_judge
-from cardquota.quota.reports import queue_report
-from cardquota.quota.reports.queue_report import Waiting
+from cardquota.quota.reports import Waiting, queue_report
 
 from ..lengths import Lengths
 from . import broken_cards

@@ -3,9 +3,7 @@
 from typing import Any
 
 from cardquota.extender import BindArgs, Binder, binder
-from cardquota.quota.cards import CardMemory, MemoryNode, MemoryPod
-from cardquota.quota.cards.card_memory import NodeKind
-from cardquota.quota.cards.memory_shape import MemoryShape
+from cardquota.quota.cards import CardMemory, MemoryNode, MemoryPod, MemoryShape, NodeKind
 from cardquota.quota.messages import binding_messages
 from cardquota.quota.pods import PodFacts
 

@@ -6,7 +6,7 @@ from builders import H200, a_queue
 from builders.queue import QueueBody
 from cardquota.cluster.api import Client, QueueLookup, from_kubeconfig
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards.quota_text import MOST_ROWS
+from cardquota.quota.cards import MOST_ROWS
 from integration.asking import ask
 from integration.roomy_nodes import T1000
 from integration.team import QUEUES, Team, released

@@ -8,7 +8,7 @@ import pytest
 
 from cardquota.cluster.api import Client, boottime
 from cardquota.cluster.election import Elector
-from cardquota.quota.vocabulary import HANDOVER
+from cardquota.quota import HANDOVER
 from harness.proxy import Proxy
 
 from .conftest import until
@@ -163,7 +163,7 @@ async def test_a_free_lease_is_taken_before_the_next_look_is_due(
     await first.stop()
     freed = boottime()
     if how == "deleted":
-        await client.delete(path)
+        await client.send("DELETE", path)
     else:
         await first.elector.release()
     await leads(second)

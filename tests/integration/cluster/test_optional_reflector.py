@@ -6,7 +6,7 @@ import pytest
 
 from cardquota.cluster.api import Backoff, Client
 from cardquota.cluster.watch import Delivery, OptionalReflector
-from cardquota.quota.objects.cluster import DeviceClass
+from cardquota.quota.objects import DeviceClass
 
 from .conftest import until
 from .mirror import reflecting

@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.quota import GPU_MEMORY, GPU_MEMORY_ASSIGNED, GPU_MEMORY_CARD, NAMESPACE_MODE, TERM
-from cardquota.quota.vocabulary import GPU_MEMORY_OF_CARD, NAMESPACE_AUDIT
+from cardquota.quota import (
+    GPU_MEMORY,
+    GPU_MEMORY_ASSIGNED,
+    GPU_MEMORY_CARD,
+    GPU_MEMORY_OF_CARD,
+    NAMESPACE_AUDIT,
+    NAMESPACE_MODE,
+    TERM,
+)
 from cardquota_dev.plane.folder import write_private
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ask

@@ -15,11 +15,12 @@ from cardquota.quota import (
     IS_MANAGED,
     MANAGED,
     QUEUE_NAME,
+    RESERVATION,
     REVIEW_GROUP,
     REVIEW_VERSION,
     TERM,
+    TERM_KIND,
 )
-from cardquota.quota.vocabulary import RESERVATION, TERM_KIND
 from cardquota.settings import Extender, Settings
 from cardquota_dev.testing import Cluster, eventually
 

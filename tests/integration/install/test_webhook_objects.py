@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from cardquota.install import ENFORCED, render
-from cardquota.quota import CARD_NAME, GROUP_NAME, QUEUE_NAME
-from cardquota.quota.vocabulary import STATUS
+from cardquota.quota import CARD_NAME, GROUP_NAME, QUEUE_NAME, STATUS
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 

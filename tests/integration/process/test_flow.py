@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.quota.vocabulary import LEASE, OPERATOR_NAMESPACE
+from cardquota.quota import LEASE, OPERATOR_NAMESPACE
 from cardquota.settings import Settings
 from cardquota_dev.testing import Cluster
 from integration.asking import ask, credentials

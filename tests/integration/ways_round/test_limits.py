@@ -5,7 +5,7 @@ import pytest
 from builders.pod import PodBody
 from cardquota.quota import Limit, limits
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages.request_messages import beyond_limit
+from cardquota.quota.messages import beyond_limit
 from cardquota_dev.testing import Cluster
 from integration.roomy_nodes import T1000
 from integration.team import Team, of_a_job, released

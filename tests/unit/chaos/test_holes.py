@@ -13,13 +13,12 @@ from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.loop import ChangeNotifier
-from cardquota.quota import Policy, Verdict
+from cardquota.quota import SURGE, Policy, Verdict
 from cardquota.quota.decisions import Vote, judge_create
 from cardquota.quota.ledger.groups import PodGroupState
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
-from cardquota.quota.vocabulary import SURGE
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 from fuzz.door.run import fuzz_door

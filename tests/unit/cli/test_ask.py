@@ -11,8 +11,8 @@ from cardquota.cli import ask as asking
 from cardquota.cli.ask import NoAnswerError, ask
 from cardquota.cluster.api import Client
 from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.quota import QUEUE_REVIEWS
 from cardquota.quota.objects import Wire
-from cardquota.quota.vocabulary import QUEUE_REVIEWS
 
 from .answering_api import posting
 

@@ -14,8 +14,15 @@ from cardquota.install import (
     render,
     webhook_paths,
 )
-from cardquota.quota import CARD_NAME, GPU_MEMORY_ASSIGNED, GPU_MEMORY_CARD, MANAGED, NAMESPACE_MODE
-from cardquota.quota.vocabulary import CARD_NAME_ALIAS, QUEUE_NAME_VOLCANO_JOB
+from cardquota.quota import (
+    CARD_NAME,
+    CARD_NAME_ALIAS,
+    GPU_MEMORY_ASSIGNED,
+    GPU_MEMORY_CARD,
+    MANAGED,
+    NAMESPACE_MODE,
+    QUEUE_NAME_VOLCANO_JOB,
+)
 from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
 from cardquota.vendor_row import VendorRow
 

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from cardquota.loop.ended import ended
+from cardquota.loop import ended
 
 pytestmark = pytest.mark.fake_clock
 

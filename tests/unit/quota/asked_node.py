@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 
 from cardquota.quota.objects import Expression, Term
-from cardquota.quota.selectors import Selector
-from cardquota.quota.selectors.card_requirement import compares
-from cardquota.quota.selectors.selector import NODE_NAME
+from cardquota.quota.selectors import NODE_NAME, Selector, compares
 
 
 def selects(selector: Selector, name: str, labels: Mapping[str, str]) -> bool:

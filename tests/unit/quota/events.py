@@ -16,8 +16,8 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState, PodMaker, PodRecord
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
-from cardquota.quota.reports import Totals
-from cardquota.quota.reports.drift import drift, totals_of
+from cardquota.quota.reports import Totals, totals_of
+from cardquota.quota.reports.drift import drift
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 A10_MEMORY = "NVIDIA-A10/gpu-mem"

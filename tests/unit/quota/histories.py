@@ -10,9 +10,8 @@ from builders.group import GroupBody
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota import GPU_MEMORY, GPU_PRODUCT
+from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, SURGE
 from cardquota.quota.pods import State
-from cardquota.quota.vocabulary import SURGE
 
 from .events import A10_MEMORY, CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
 

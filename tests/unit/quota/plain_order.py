@@ -5,8 +5,7 @@ from collections.abc import Hashable, Iterator
 from cardquota.quota import Outcome
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import Candidate
-from cardquota.quota.pending.candidate import Readiness
+from cardquota.quota.pending import Candidate, Readiness
 from cardquota.quota.release import Opening, ReleaseJudge, Starvation
 
 

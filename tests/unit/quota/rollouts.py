@@ -5,11 +5,12 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import PodSpec, Workload
-from cardquota.quota.objects.meta import Owner
-from cardquota.quota.objects.pod import PodMeta
-from cardquota.quota.objects.workload import (
+from cardquota.quota.objects import (
+    Owner,
+    PodMeta,
+    PodSpec,
     PodTemplate,
+    Workload,
     WorkloadAnnotations,
     WorkloadMeta,
     WorkloadSpec,

@@ -3,8 +3,7 @@
 import pytest
 
 from builders import H200, H800
-from cardquota.quota import canonical
-from cardquota.quota.amounts import is_card
+from cardquota.quota import canonical, is_card
 
 
 @pytest.mark.parametrize("dimension", ["NVIDIA-H200", "NVIDIA-H200/mig-1g.18gb-mixed", "CPU", ""])

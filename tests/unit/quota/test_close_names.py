@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.close_names import LONGEST, MOST_CLOSE, MOST_NAMES, close_names
+from cardquota.quota import LONGEST, MOST_CLOSE, MOST_NAMES
+from cardquota.quota.close_names import close_names
 
 from ..steps import steps_of
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from cardquota.quota import Mode, Outcome, Policy, Reason, Verdict
-from cardquota.quota.verdict import Effect, effect_on_create
+from cardquota.quota import Effect, Mode, Outcome, Policy, Reason, Verdict, effect_on_create
 
 CHANGEABLE = (
     Reason.CARD_NOT_IN_QUOTA,

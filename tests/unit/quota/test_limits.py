@@ -10,24 +10,23 @@ import pytest
 
 from builders import CARDS, GPU, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import Limit, Outcome, Reason, limits, read_reservation
+from cardquota.quota import Limit, Outcome, Reason, limits, read_allocated, read_reservation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import QueueError, queue_facts
+from cardquota.quota.accounts import QueueError
+from cardquota.quota.accounts.queue_facts import queue_facts
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.decisions.queue_write import check_queue
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import GroupFacts
-from cardquota.quota.messages.request_messages import beyond_limit
-from cardquota.quota.nodes.node_facts import NodeFacts, node_facts
-from cardquota.quota.objects import Node, Pod, PodSpec
-from cardquota.quota.objects.node import Taint
-from cardquota.quota.objects.pod import Container, Resources
+from cardquota.quota.messages import beyond_limit
+from cardquota.quota.nodes import NodeFacts
+from cardquota.quota.nodes.node_facts import node_facts
+from cardquota.quota.objects import Container, Node, Pod, PodSpec, Resources, Taint
 from cardquota.quota.pods import oversized_totals
 from cardquota.quota.pods.pod_facts import pod_facts
 from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import read_allocated
 
 from ..containers import containers as containers_in
 from ..steps import steps_of

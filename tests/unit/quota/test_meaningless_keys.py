@@ -2,8 +2,7 @@
 
 import pytest
 
-from cardquota.quota import vocabulary as v
-from cardquota.quota.own_keys import (
+from cardquota.quota import (
     KEYS_OF_GROUPS,
     KEYS_OF_NAMESPACES,
     KEYS_OF_PODS,
@@ -12,6 +11,7 @@ from cardquota.quota.own_keys import (
     MOST_COMPARED,
     KeysOfKind,
 )
+from cardquota.quota import vocabulary as v
 
 ALL_OF_OURS = sorted(
     {

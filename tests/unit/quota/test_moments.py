@@ -2,8 +2,7 @@
 
 import pytest
 
-from cardquota.quota import time_text
-from cardquota.quota.words import read_moment, seconds_of
+from cardquota.quota import read_moment, seconds_of, time_text
 
 
 def test_the_forms_that_the_api_server_has() -> None:

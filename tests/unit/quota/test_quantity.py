@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota import LARGEST
-from cardquota.quota.amounts import (
+from cardquota.quota import (
+    LARGEST,
     QuantityError,
     count,
     cpu_quantity,

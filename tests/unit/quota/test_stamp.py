@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200
-from cardquota.quota import Reservation, canonical, read_reservation, reservation_text
-from cardquota.quota.stamp import allocated_text, read_allocated
+from cardquota.quota import (
+    Reservation,
+    allocated_text,
+    canonical,
+    read_allocated,
+    read_reservation,
+    reservation_text,
+)
 
 _NAMES = st.text(st.characters(exclude_characters="|"), min_size=1, max_size=20)
 reserved_cards = st.dictionaries(_NAMES, st.integers(0, 2**62), max_size=4)

@@ -3,15 +3,7 @@
 import pytest
 
 from builders import H200
-from cardquota.quota.words import (
-    amount_text,
-    cores_text,
-    lasting,
-    listed,
-    logged,
-    memory_text,
-    show,
-)
+from cardquota.quota import amount_text, cores_text, lasting, listed, logged, memory_text, show
 
 
 def test_amounts_are_in_peoples_units() -> None:

@@ -13,8 +13,8 @@ from cardquota.cluster.serving import server_context, trusting_context
 from cardquota.extender import ENQUEUE_PATH, EnqueueAsk
 from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
+from cardquota.quota import ENQUEUE_ADDRESS
 from cardquota.quota.decisions import Vote
-from cardquota.quota.vocabulary import ENQUEUE_ADDRESS
 from cardquota.runtime import LOOPBACK, EnqueueParts
 from cardquota.settings import Enqueue, Settings, Volcano
 from cardquota_dev.plane.ports import free_ports

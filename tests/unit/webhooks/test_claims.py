@@ -10,8 +10,7 @@ import pytest
 from builders import H200, a_namespace, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects import Workload
-from cardquota.quota.objects.cluster import ResourceClaim
+from cardquota.quota.objects import ResourceClaim, Workload
 from cardquota.quota.pods import PodDefaults, pod_of
 from cardquota.quota.pods.workload_facts import workload_facts
 from cardquota_webhooks import volcano_jobs

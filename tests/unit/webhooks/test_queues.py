@@ -6,7 +6,7 @@ from builders import GPU, H200, a_group, a_node, a_pod, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.queue_write import doubts_about_rows, suggestions
+from cardquota.quota.decisions import doubts_about_rows, suggestions
 from cardquota.quota.ledger import ledger_reader
 from cardquota.quota.messages import queue_write_messages
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
+from cardquota.quota import TEMPLATE_TEXT
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import TEMPLATE_TEXT
 from cardquota.quota.objects import Pod
 from cardquota_webhooks import decode, scales
 

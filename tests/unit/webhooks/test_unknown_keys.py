@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from builders import H200, a_group, a_pod, a_queue
-from cardquota.quota import JOB_TASKS
+from cardquota.quota import JOB_TASKS, KEYS_OF_PODS
 from cardquota.quota import vocabulary as v
-from cardquota.quota.own_keys import KEYS_OF_PODS
 from cardquota_webhooks import (
     GroupResource,
     Request,

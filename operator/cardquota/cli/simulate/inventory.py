@@ -26,7 +26,7 @@ from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import GroupMeta, WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.objects.workload import PodTemplate
-from ...quota.pods.claims import NamedClaim
+from ...quota.pods.pod_facts import NamedClaim
 from ...quota.vocabulary import API_GROUP, DEFAULT_QUEUE
 from .yaml_files import Document, YamlFileError
 

@@ -18,8 +18,7 @@ from ...loop.time_slice import ChangeNotifier
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
-from ...quota.pods.claims import NamedClaim
-from ...quota.pods.pod_facts import pod_facts
+from ...quota.pods.pod_facts import NamedClaim, pod_facts
 from ...settings import Settings
 from .fake_cluster import gated
 from .inventory import Inventory, VolcanoJob

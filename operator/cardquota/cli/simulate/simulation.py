@@ -225,7 +225,7 @@ class Simulation:
         """
         order = QueueOrder(self.ledger)
         while True:
-            order.add(self.ledger.dirty.take_pending())
+            order.add(self.ledger.dirty.pending.take())
             while order.place_one():
                 pass
             queue = order.take()

@@ -114,11 +114,11 @@ class BackgroundWrites:
 
     def go_on(self) -> None:
         """Start some of the writes. Costs by these, and by what is new."""
-        for key in self._ledger.dirty.take_groups():
+        for key in self._ledger.dirty.groups.take():
             self._groups.look_at_end(key)
             self._group_line.add(key)
         self._group_line.go_on()
-        for uid in self._ledger.dirty.take_incorrect():
+        for uid in self._ledger.dirty.incorrect.take():
             if uid not in self._stamp_line.retries:
                 # First what is wrong: audit mode may note all pods.
                 self._stamp_line.add(uid, first=uid in self._ledger.misplaced)

@@ -180,7 +180,7 @@ class GateReleaser:
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._background.go_on()
         left = self._attempts.put_back(lambda: slice_.beyond(_PUTTING_BACK))
-        self._order.add(self._ledger.dirty.take_pending())
+        self._order.add(self._ledger.dirty.pending.take())
 
         # 3. Gangs that have begun go on, beside who comes.
         more = self._slots.hand_out(others_wait=bool(self._order))
@@ -196,7 +196,7 @@ class GateReleaser:
 
         # 5. Who waits is told why.
         more = self._wait_reports.go_on(slice_) or more
-        self._order.add(self._ledger.dirty.take_pending())
+        self._order.add(self._ledger.dirty.pending.take())
         if more or left or (self._order and self._slots.free and not closed):
             self._wake.set()
 
@@ -275,7 +275,7 @@ class GateReleaser:
         """
         # 1. What they were judged by may have changed since they were read: judge them again.
         if not self._ledger.reassessment.read_first(record.facts.uid for record, _ in opening.pods):
-            self._ledger.dirty.mark_pending(opening.queue)
+            self._ledger.dirty.pending.add(opening.queue)
             self.wake()
             return
 

@@ -78,7 +78,7 @@ class GroupReleases:
 
     def look_again(self, key: str) -> None:
         """Have a group brought up to date although nothing new was seen of it."""
-        self._ledger.dirty.mark_group(key)
+        self._ledger.dirty.groups.add(key)
         self._wake()
 
     # --- what is decided ----------------------------------------------------------------------

@@ -4,4 +4,6 @@ In: amounts to add or take away, and `QueueFacts`. Out: an `Account` with a `Row
 only asks takes an `AccountReader`.
 """
 
-from .account import OUTSIDE, Account
+from .account import OUTSIDE, Account, AccountReader, Borrowed
+from .queue_facts import LONGEST_TEXT, QueueError, QueueFacts
+from .wildcards import fits, is_pattern

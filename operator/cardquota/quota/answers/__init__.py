@@ -4,6 +4,22 @@ In: the ledger, and what is asked. Out: one answer, complete in itself and bound
 short steps: between two of them the ledger may change. Nothing is kept, and nothing is charged.
 """
 
-from .answer_forms import CardAmount, QueueAnswer
-from .asked_workload import AskedWorkload
-from .queue_answer import queue_answer
+from .answer_forms import (
+    LONGEST_NAME,
+    MOST_AMOUNTS,
+    CardAmount,
+    CardRoom,
+    Explanation,
+    Holder,
+    OtherQueue,
+    PodNumbers,
+    QueueAnswer,
+    ResourceRoom,
+    Waiter,
+    card_amounts,
+    choice_amounts,
+)
+from .asked_workload import AskedWorkload, workload_meant
+from .explanation import WorkloadState, explain
+from .queue_answer import MOST_CARDS, holders_in, queue_answer
+from .waiting import place_in, waiting_order, why_waits

@@ -19,7 +19,6 @@ what it offers where it has none:
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -267,8 +266,8 @@ class CardMemory:
         """Nodes that pods by card may come to."""
         self.kept = KeptByNode()
         """What others keep that follows from `ranks`."""
-        self._assumed: dict[str, tuple[str, bool]] = {}
-        """By uid: the node that the pod is being bound to, and whether by memory."""
+        self.assumed: dict[str, tuple[str, bool]] = {}
+        """By uid: the node that a pod is being bound to, and whether by memory. To be read."""
         self._lists: dict[str, str] = {}
         """By node: the list of broken cards that its ConfigMap has."""
         self._good: dict[str, frozenset[int]] = {}
@@ -285,11 +284,6 @@ class CardMemory:
     def get(self, node: str) -> MemoryNode | None:
         """A node that is there, or that pods are on."""
         return self.nodes.get(node)
-
-    def is_known(self, node: str) -> bool:
-        """Whether the node is there."""
-        found = self.nodes.get(node)
-        return found is not None and found.known
 
     # --- what the watches tell ----
 
@@ -353,7 +347,7 @@ class CardMemory:
     def assume(self, node: str, uid: str, pod: MemoryPod) -> None:
         """A pod by memory is being bound. It counts from now on."""
         self.forget(uid)
-        self._assumed[uid] = node, True
+        self.assumed[uid] = node, True
         found = self._node(node)
         found.put(uid, pod._replace(assumed=True))
         self._moved(node, found)
@@ -361,23 +355,18 @@ class CardMemory:
     def assume_cards(self, node: str, uid: str) -> None:
         """A pod by card is being bound. Its node is by-card from now on."""
         self.forget(uid)
-        self._assumed[uid] = node, False
+        self.assumed[uid] = node, False
         self.hold_cards(node, 1)
 
     def forget(self, uid: str) -> None:
         """What was assumed of a pod does not count any more: it was seen, or cannot land."""
-        node, by_memory = self._assumed.pop(uid, ("", False))
+        node, by_memory = self.assumed.pop(uid, ("", False))
         if not node:
             return
         if by_memory:
             self.release(node, uid)
         else:
             self.hold_cards(node, -1)
-
-    @property
-    def assumed(self) -> Mapping[str, tuple[str, bool]]:
-        """By uid: the node that a pod is being bound to, and whether by memory."""
-        return self._assumed
 
     # --- what is told ----
 

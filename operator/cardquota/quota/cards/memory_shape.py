@@ -6,12 +6,15 @@ how large each is. The size of a card is read from the capacity where there is o
 allocatable shrinks with a broken card, and the others do not.
 """
 
-import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from msgspec import DecodeError
+from msgspec.json import Decoder
 
 from .. import vocabulary as v
 from ..amounts import LARGEST, Quantity, QuantityError, count
@@ -148,16 +151,14 @@ def _sizes(memory: int, number: int, text: str | None) -> tuple[int, ...]:
     return (memory // number,) * number
 
 
+_SIZES: Final = Decoder(list[int])
+
+
 def _sizes_written(memory: int, number: int, text: str) -> tuple[int, ...]:
-    where = f"annotation {v.CARD_MEMORY}"
-    found: object = None
-    if len(text) <= LONGEST_SIZES:
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            found = None
-    sizes = found if isinstance(found, list) else []
-    if not sizes or not all(type(size) is int and 0 < size <= LARGEST for size in sizes):
+    where, sizes = f"annotation {v.CARD_MEMORY}", list[int]()
+    with suppress(DecodeError):
+        sizes = _SIZES.decode(text) if len(text) <= LONGEST_SIZES else []
+    if not sizes or not all(0 < size <= LARGEST for size in sizes):
         raise _ShapeError(
             f"{where}: <{show(text)}> is not a JSON list of whole numbers above zero, such as "
             "[16276, 8138]"

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from ..accounts.account import Account
 from ..amounts import Amount
-from ..ledger.groups.group_facts import GroupFacts, made_for_pods
-from ..ledger.groups.group_request import AskedCards, GroupRequest
+from ..ledger.groups.group_facts import AskedCards, GroupFacts, GroupRequest, made_for_pods
 from ..ledger.groups.pod_group_state import PodGroupState, Stage
 from ..ledger.ledger_reader import LedgerReader
 from ..objects.workload import WrittenVolcanoJob

@@ -16,8 +16,7 @@ from ..accounts.account import Account, AccountReader
 from ..amounts import NO_AMOUNTS, Amount, Amounts, Charge, MutableAmounts, add_amounts, canonical
 from ..cards.card import can_exist, is_memory, model_of
 from ..cards.vendor import PARTITIONS, counts_form
-from ..ledger.groups.group_facts import GroupFacts
-from ..ledger.groups.group_request import AskedCards, GroupRequest
+from ..ledger.groups.group_facts import AskedCards, GroupFacts, GroupRequest
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import group_messages, queue_messages, request_messages
 from ..pending.candidate import BesideElastic, Needs

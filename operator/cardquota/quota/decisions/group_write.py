@@ -13,8 +13,14 @@ from itertools import islice
 from typing import Final
 
 from ..amounts import Amount, QuantityError, whole
-from ..ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem, queue_said
-from ..ledger.groups.group_request import GroupRequest, group_request
+from ..ledger.groups.group_facts import (
+    GroupFacts,
+    GroupRequest,
+    group_facts,
+    group_request,
+    minimum_problem,
+    queue_said,
+)
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import RESOURCES
 from ..messages import group_messages, request_messages

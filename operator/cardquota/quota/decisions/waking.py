@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import SortKey
-from ..pods.workload_facts import WorkloadFacts, pod_of, template_of
+from ..pods.workload_facts import WorkloadFacts, pod_of_template, template_of
 from .create_judgement import ToCome, number_admitted
 
 
@@ -28,10 +28,11 @@ class RefusedWorkload:
 def refused_workload(ledger: LedgerReader, facts: WorkloadFacts) -> RefusedWorkload | None:
     """None if its pods are not known."""
     template = template_of(facts)
-    pod = pod_of(facts, facts.kind, ledger.defaults, maker=facts.name)
-    if template is None or pod is None:
+    if template is None:
         return None
-    priority = ledger.priority_of(template.spec.priority_class_name or "")
+    priority = ledger.priorities.get(template.spec.priority_class_name or "", 0)
+    namespace, kind, maker = facts.namespace, facts.kind, facts.name
+    pod = pod_of_template(template, namespace, kind, ledger.defaults, maker=maker)
     place = SortKey.alone(-priority, facts.created, facts.name, facts.uid)
     return RefusedWorkload(facts, pod, ledger.queue_of(pod), place)
 

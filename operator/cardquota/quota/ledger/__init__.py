@@ -10,5 +10,5 @@ from .ledger import Ledger
 from .ledger_reader import LedgerReader, LedgerSettings
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor, class_key_of
-from .progressive_filling import ProgressiveFilling, WeightedDemand
 from .release_decisions import ReleaseDecisions
+from .shares import ProgressiveFilling, WeightedDemand

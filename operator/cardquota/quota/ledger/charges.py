@@ -10,6 +10,7 @@ from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import CardChoice, card_devices
 from ..pods.queue_pods import surging_maker
 from ..vocabulary import GPU_MEMORY, Mode
+from .groups.group_holdings import count
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor, class_key_of, task_of
@@ -36,8 +37,10 @@ class Charges:
             account = self._state.account_for(record.queue)
             account.pending.join(record, key, gang, task)
             self._state.note_waiting(account)
-            if gang is None:
-                self._may_borrow(record)
+            if gang is None and account.facts is not None and account.facts.surge:
+                maker = surging_maker(record.facts)
+                if maker is not None:  # it may be of a rolling update (R6)
+                    account.pending.borrowers.add(maker, record.facts.uid)
         elif record.refused:
             account = self._state.account_for(record.queue)
             account.pending.back_off(record)
@@ -53,14 +56,6 @@ class Charges:
                 account.pending.borrowers.discard(maker, record.facts.uid)
         self._post(record, -1)
         self._unindex(record)
-
-    def _may_borrow(self, record: PodRecord) -> None:
-        """The pod waits: where its queue lends cards, it may be of a rolling update (R6)."""
-        account = self._state.account_for(record.queue)
-        lends = account.facts is not None and account.facts.surge
-        maker = surging_maker(record.facts) if lends else None
-        if maker is not None:
-            account.pending.borrowers.add(maker, record.facts.uid)
 
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
@@ -81,17 +76,13 @@ class Charges:
                 # What will be free when it is gone (T4); of a group's member the group knows it.
                 account.add_to(dimension, "leaving", sign * amount)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
-            self._await_node(record, sign)
+            for dimension, amount in record.charge:
+                if is_card(dimension):
+                    state.nodes.free.await_node(dimension, amount, sign)
         if group is not None:
             self._post_to_group(group, record, sign)
         state.dirty.mark_changed(queue)
         state.forget_unused(account)
-
-    def _await_node(self, record: PodRecord, sign: int) -> None:
-        """A pod that is released will take its cards from some node."""
-        for dimension, amount in record.charge:
-            if is_card(dimension):
-                self._state.nodes.free.await_node(dimension, amount, sign)
 
     def _post_to_group(self, group: PodGroupState, record: PodRecord, sign: int) -> None:
         state = self._state
@@ -101,7 +92,8 @@ class Charges:
             group.hold(record, sign)
             state.repost(group)
         elif record.gated and record.request is not None and record.request.amount:
-            group.wait(CardChoice(record.request.cards, record.request.amount), sign)
+            choice = CardChoice(record.request.cards, record.request.amount)
+            count(group.waiting, choice, sign)
         state.mark_group(group)  # at last: it looks at what the members hold
 
     def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:
@@ -128,7 +120,7 @@ class Charges:
         moved = [state.catalog.hold(name, resource, 1) for name, resource in holds]
         moved += [state.catalog.hold(name, resource, -1) for name, resource in before]
         # Every queue that shows the card shows that resource name with it.
-        state.dirty.mark_showing(
+        state.dirty.cards.update(
             name for name, resource in known_as.items() if state.catalog.held_as(name) != resource
         )
         if any(moved):
@@ -137,7 +129,7 @@ class Charges:
             for account in state.waiting.values():
                 if not cards.isdisjoint(account.quota):
                     account.pending.activate_blocked()
-                    state.dirty.mark_pending(account.name)
+                    state.dirty.pending.add(account.name)
 
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
@@ -158,7 +150,7 @@ class Charges:
                 state.nodes.wait_for(facts.node, facts.uid)
             if record.node_cards and canonical(record.on_node) != canonical(dict(stamp.cards)):
                 state.misplaced.add(facts.uid)
-                state.dirty.mark_incorrect(facts.uid)
+                state.dirty.incorrect.add(facts.uid)
             return
         for name in {record.queue, record.named}:
             state.account_for(name).unstamped.add(facts.uid)
@@ -181,7 +173,7 @@ class Charges:
         let_by = record.audited and not facts.admitted_in_audit
         if let_by or (record.fixed is not None and facts.fixed_queue is None):
             state.unnoted.add(facts.uid)
-            state.dirty.mark_incorrect(facts.uid)
+            state.dirty.incorrect.add(facts.uid)
 
     def _hold_on_node(self, record: PodRecord) -> None:
         """A bound pod holds memory of one card of its node, or cards."""

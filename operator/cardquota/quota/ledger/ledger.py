@@ -20,7 +20,7 @@ by `namespace/name`.
 
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from sys import intern
+from sys import intern, maxsize
 from typing import Final
 
 from ..accounts.account import Account
@@ -53,10 +53,10 @@ class Ledger(LedgerState):
         settings: LedgerSettings = _DEFAULTS,
         *,
         bounded: bool = True,
-        at_once: int | None = None,
+        at_once: int = maxsize,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
-        are overdue (`Reassessment`). None: all of them.
+        are overdue (`Reassessment`).
         """
         super().__init__(vendors, settings, bounded=bounded)
         self._charges = Charges(self)
@@ -106,7 +106,7 @@ class Ledger(LedgerState):
             if not under_way:
                 record.assumed = None
         if newly_bound and facts.stamp is None:
-            self.dirty.mark_unadmitted(facts.uid)
+            self.dirty.unadmitted.add(facts.uid)
         self._charges.charge(record)
         if record.held and facts.group:
             self.kept_groups.want(facts.group)  # by its minimum it is known what is elastic
@@ -153,7 +153,8 @@ class Ledger(LedgerState):
         """A pod was deleted, or has finished (T1)."""
         self.kept_pods.forget(uid)
         record = self.pods.pop(uid, None)
-        self.dirty.forget(uid)
+        self.dirty.unadmitted.discard(uid)
+        self.dirty.incorrect.discard(uid)
         self.card_memory.forget(uid)
         if record is not None:
             self._charges.uncharge(record)
@@ -266,7 +267,7 @@ class Ledger(LedgerState):
             if facts == group.facts and group.assumed is None:
                 if facts.revision > group.facts.revision:
                     # Our write under the older version was in vain: look again.
-                    self.dirty.mark_group(group.key)
+                    self.dirty.groups.add(group.key)
                 group.facts.revision, group.facts.stored = facts.revision, facts.stored
                 return
         if facts.revision >= group.settled_revision > 0 or (
@@ -352,11 +353,14 @@ class Ledger(LedgerState):
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
-        self.device_classes.see(name, resource)
+        if resource:
+            self.device_classes[name] = resource
+        else:
+            self.device_class_gone(name)
 
     def device_class_gone(self, name: str) -> None:
         """A DeviceClass was deleted."""
-        self.device_classes.see(name, "")
+        self.device_classes.pop(name, None)
 
     # --- what more than one of them does ----
 
@@ -394,14 +398,14 @@ class Ledger(LedgerState):
         """
         for key in keys:
             if not self.groups[key].complete:
-                self.dirty.mark_group(key)
+                self.dirty.groups.add(key)
         self.reassessment.ask_again(keys)
 
     def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only if a field changed that they are read by. Phases
         and counts are none: we write them ourselves while a gang binds.
         """
-        self.dirty.mark_group(group.key)
+        self.dirty.groups.add(group.key)
         before, gang = _as_read(group), group.gang
         start = _start_of(group)
         group.see(facts)

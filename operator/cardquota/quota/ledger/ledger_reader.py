@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from sys import maxsize
 from typing import Final
 
 from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
@@ -19,16 +18,13 @@ from ..limits import (
     QUEUES,
     WAITING_PODS,
     WAITING_PODS_OF_ONE,
-    Limit,
 )
 from ..nodes.node_cache import NodeCache
-from ..pods.claims import DeviceClasses
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, kept_size
-from ..pods.pod_request import PodRequest, Reading, card_devices
+from ..pods.pod_request import PodRequest, Reading, Readings, card_devices
 from ..pods.queue_pods import HeldCards, QueuePods
-from ..pods.reading import Readings
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS
 from ..verdict import mode_of
@@ -148,7 +144,8 @@ class LedgerReader:
         """Whether what came past admission is fixed in its queue when it is seen (I3)."""
         self.catalog = Catalog()
         """The kinds of cards."""
-        self.device_classes = DeviceClasses()
+        self.device_classes: dict[str, str] = {}
+        """By DeviceClass: its resource name beside the one that follows from its own (P7)."""
         self.quotas = QuotaTotals(memory_by_row=settings.memory_by_row)
         """Of all queues together."""
         self.nodes = NodeCache(self.catalog)
@@ -168,11 +165,11 @@ class LedgerReader:
         """Which groups Volcano has made for a Job, by `namespace/name` of that."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self.kept_pods = kept_within(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
+        self.kept_pods = KeptObjects(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
         """Pods without a node that no stamp charges, by uid (P8)."""
-        self.kept_groups = kept_within(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
+        self.kept_groups = KeptObjects(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
         """Pod groups of which nothing has begun, by `namespace/name`."""
-        self.kept_queues = kept_within(QUEUES, QUEUES, bounded=bounded)
+        self.kept_queues = KeptObjects(QUEUES, QUEUES, bounded=bounded)
         """Queues, by name."""
         self._readings = Readings()
 
@@ -207,10 +204,6 @@ class LedgerReader:
         """
         return self.quotas.has(card) or self.catalog.resource(card) is not None
 
-    def priority_of(self, priority_class: str) -> int:
-        """The value of a priority class; 0 for one that is not known, or none."""
-        return self.priorities.get(priority_class, 0)
-
     def counts_for_groups(self, priority_class: str) -> bool:
         """Whether a group without pods has the priority of this class, if it names it (E6). No
         admission asks whether its writer may use the class.
@@ -234,9 +227,9 @@ class LedgerReader:
         """
         if facts.claims_devices or not self.device_classes:
             return facts.claims_devices
-        cards = {resource for resource, _ in card_devices(facts, self)}
-        gives = self.device_classes.gives
-        return any(gives(resource) and resource not in cards for resource, _ in facts.devices)
+        given = self.device_classes.values()
+        others = dict(facts.devices).keys() - dict(card_devices(facts, self))
+        return any(resource in given for resource in others)
 
     def queue_of(self, facts: PodFacts) -> str:
         """The queue a pod belongs to, or OUTSIDE (section 2)."""
@@ -382,10 +375,3 @@ class LedgerReader:
     def with_volcano(self) -> bool:
         """Whether Volcano schedules here."""
         return not self.settings.enqueues
-
-
-def kept_within(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
-    """Objects of a kind with these limits, or without any (P8)."""
-    if bounded:
-        return KeptObjects(together, of_one)
-    return KeptObjects(together._replace(most=maxsize), of_one._replace(most=maxsize))

@@ -1,10 +1,11 @@
 """What the ledger knows, as its own parts change it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..accounts.account import Account
 from ..amounts import LARGEST
 from ..cards.vendor_table import VendorTable
+from ..kept_objects import KeptObjects
 from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.queue_pods import PodMaker
@@ -12,11 +13,67 @@ from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import WorkloadFacts
 from ..stamp import Reservation
 from ..vocabulary import Mode
-from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
-from .ledger_reader import LedgerReader, LedgerSettings, kept_within
+from .ledger_reader import LedgerReader, LedgerSettings
 from .shares import Shares
+
+
+class Marks(set[str]):
+    """Names of what is to be looked at. Bounded by what exists, provided that they are taken, or
+    cleared, now and then.
+    """
+
+    def take(self, most: int | None = None) -> set[str]:
+        """At most `most` of them, which are marked no longer."""
+        if most is None or len(self) <= most:
+            taken = set(self)
+            self.clear()
+            return taken
+        return {self.pop() for _ in range(most)}
+
+
+class DirtySet:
+    """What changed and was not looked at yet."""
+
+    def __init__(self, showing: Callable[[set[str]], Iterable[str]]) -> None:
+        """`showing`: the queues that show any of these cards. Called when changes are taken, and
+        not for each mark: a bulk of n events about one card would cost n times n otherwise.
+        """
+        self._showing = showing
+        self.visible = Marks()
+        """Queues of which users see other numbers or rules: see `take_changed`."""
+        self.cards = Marks()
+        """Cards of which they do, in all queues that show any of them, by quota or for what pods
+        hold. A queue that does no longer when they are taken is to be marked by itself."""
+        self.pending = Marks()
+        """Queues whose pending pods are to be judged again: one may fit that did not, or is new."""
+        self.groups = Marks()
+        """Groups whose members, minimum or reservation changed."""
+        self.unadmitted = Marks()
+        """Uids of pods that were first seen on a node, ungated and without a stamp of ours (I3)."""
+        self.incorrect = Marks()
+        """Uids of running pods whose annotations are to be corrected: the stamp names other cards
+        than they are charged for (E3), or the note is missing that audit mode let them by (I3).
+        Some may be right again."""
+
+    def mark_changed(self, *queues: str) -> None:
+        """Totals or rules of these queues changed: something may fit now, and users must see it."""
+        self.visible.update(queues)
+        self.pending.update(queues)
+
+    def take_changed(self) -> set[str]:
+        """Queues whose numbers or rules changed since the last call. Costs in proportion to them,
+        and to all queues where the set of known cards has changed.
+        """
+        taken, shown = self.visible.take(), self.cards.take()
+        return taken.union(self._showing(shown)) if shown else taken
+
+    def clear(self) -> None:
+        """Forget all marks. For replicas that do not lead: a term begins with everything."""
+        for marks in (self.visible, self.cards, self.pending, self.groups, self.incorrect):
+            marks.clear()
+        self.unadmitted.clear()
 
 
 class LedgerState(LedgerReader):
@@ -46,11 +103,11 @@ class LedgerState(LedgerReader):
         self.being_deleted: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
-        kept = kept_within(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
+        kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
         self.workloads = WorkloadCache(kept, self._wishes)
         self.dirty = DirtySet(self._showing)
         self.shares = Shares(
-            self.accounts_by_queue, self.quotas, self.nodes, self.dirty.mark_visible
+            self.accounts_by_queue, self.quotas, self.nodes, self.dirty.visible.update
         )
 
     def account(self, queue: str) -> Account | None:
@@ -76,7 +133,7 @@ class LedgerState(LedgerReader):
         for queue in self.made_pods.queues_in(facts.namespace):
             account = self.account(queue)
             if account is not None and account.pending.borrowers.look_again(makers):
-                self.dirty.mark_pending(queue)
+                self.dirty.pending.add(queue)
 
     def account_for(self, queue: str) -> Account:
         """The queue's account; a new one where there is none."""
@@ -120,10 +177,10 @@ class LedgerState(LedgerReader):
         """The group's members, minimum or reservation changed. Marks as pending the group and each
         queue in which a member waits.
         """
-        self.dirty.mark_group(group.key)
+        self.dirty.groups.add(group.key)
         for queue in group.queues:
             self.accounts_by_queue[queue].pending.gang_changed(group)
-            self.dirty.mark_pending(queue)
+            self.dirty.pending.add(queue)
         self.ask(group)
 
     def repost(self, group: PodGroupState) -> None:
@@ -156,14 +213,14 @@ class LedgerState(LedgerReader):
             account = self.account_for(before.queue)
             account.pending.retire(group)
             self.note_waiting(account)
-            self.dirty.mark_pending(before.queue)
+            self.dirty.pending.add(before.queue)
             self.forget_unused(account)
         if asks is not None:
             dimensions = asks.request.dimensions
             account = self.account_for(asks.queue)
             account.pending.ask(group, asks.sort_key, dimensions)
             self.note_waiting(account)
-            self.dirty.mark_pending(asks.queue)
+            self.dirty.pending.add(asks.queue)
 
     def _asks(self, group: PodGroupState) -> Asks | None:
         facts = group.facts
@@ -187,4 +244,4 @@ class LedgerState(LedgerReader):
     def written(self, group: PodGroupState, reservation: Reservation) -> None:
         """The API server has the reservation. Marks its queue: members waited for that write."""
         self.mark_group(group)
-        self.dirty.mark_pending(reservation.queue)
+        self.dirty.pending.add(reservation.queue)

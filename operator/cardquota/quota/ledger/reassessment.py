@@ -4,7 +4,6 @@ once, and what happens when other cards have a quota, or nodes show others.
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
-from math import inf
 from typing import Final
 
 from ..accounts.account import Account
@@ -31,33 +30,30 @@ class Reassessment:
     keep their charge until somebody calls `read_overdue`, as if the event came later for them.
     """
 
-    def __init__(self, state: LedgerState, charges: Charges, at_once: int | None) -> None:
-        """`at_once`: how many pods one event re-reads, a large one counting as several; None: all
-        of them.
-        """
+    def __init__(self, state: LedgerState, charges: Charges, at_once: int) -> None:
+        """`at_once`: how many pods one event re-reads, a large one counting as several."""
         self._state = state
         self._charges = charges
         self.at_once = at_once
-        self._overdue = set[str]()
-        """Pods to re-read, unless a stamp of ours charges them."""
-        self._overdue_stamped = set[str]()
-        """Pods to re-read, whatever charges them."""
+        self._overdue: dict[str, bool] = {}
+        """Pods to re-read, and whether also if a stamp of ours charges them."""
         self._overdue_groups = set[str]()
         """Keys of groups of which it is to be found out whether they wait to be enqueued."""
 
     @property
     def overdue(self) -> bool:
         """Whether pods or groups are still to be re-read: see `read_overdue`."""
-        return bool(self._overdue or self._overdue_stamped or self._overdue_groups)
+        return bool(self._overdue or self._overdue_groups)
 
     @property
     def left(self) -> int:
         """How many pods and groups are overdue."""
-        return len(self._overdue | self._overdue_stamped) + len(self._overdue_groups)
+        return len(self._overdue) + len(self._overdue_groups)
 
     def postpone(self, uids: Iterable[str], *, stamped: bool = False) -> None:
         """Leave these pods to `read_overdue`; `stamped`: also where a stamp charges them."""
-        (self._overdue_stamped if stamped else self._overdue).update(uids)
+        new = uids if stamped else set(uids).difference(self._overdue)
+        self._overdue.update(dict.fromkeys(new, stamped))
 
     def read_overdue(self, enough: Callable[[], bool] = lambda: False) -> None:
         """Re-read overdue pods and groups, until none is left or it is `enough`."""
@@ -65,9 +61,8 @@ class Reassessment:
             if self._overdue_groups:
                 self._ask(self._overdue_groups.pop())
                 continue
-            stamped = bool(self._overdue_stamped)
-            uids = self._overdue_stamped if stamped else self._overdue
-            self._read_anew(uids.pop(), stamped=stamped)
+            uid, stamped = self._overdue.popitem()
+            self._read_anew(uid, stamped=stamped)
 
     def read_first(self, uids: Iterable[str]) -> bool:
         """Re-read those of these pods that are overdue, a bounded number of them. Returns whether
@@ -75,15 +70,12 @@ class Reassessment:
 
         To be called before a decision on them: what they were judged by may not hold any more.
         """
-        if not self._overdue and not self._overdue_stamped:
-            return True
-        found = [uid for uid in uids if uid in self._overdue or uid in self._overdue_stamped]
-        left = inf if self.at_once is None else self.at_once
+        found = [uid for uid in uids if uid in self._overdue] if self._overdue else []
+        left = self.at_once
         for uid in found:
             if left <= 0:
                 break
-            self._overdue.discard(uid)
-            self._overdue_stamped.discard(uid)
+            self._overdue.pop(uid, None)
             left -= self._read_anew(uid, stamped=True)
         return not found
 
@@ -93,11 +85,11 @@ class Reassessment:
         """Re-read these pods: those that a stamp charges only with `stamped`; all of them now with
         `at_once`, however many.
         """
-        if at_once or self.at_once is None:
+        if at_once:
             for uid in sorted(uids):
                 self._read_anew(uid, stamped=stamped)
             return
-        left, overdue = self.at_once, self._overdue_stamped if stamped else self._overdue
+        left = self.at_once
         some = sorted(uids) if len(uids) <= left else list(islice(uids, left))
         if len(some) < len(uids):
             # As a whole: one by one it would take ten times as long.
@@ -106,8 +98,8 @@ class Reassessment:
             if left <= 0:
                 self.postpone(some[place:], stamped=stamped)
                 return
-            overdue.discard(uid)
-            left -= self._read_anew(uid, stamped=stamped)
+            stamped_too = self._overdue.pop(uid, False) or stamped
+            left -= self._read_anew(uid, stamped=stamped_too)
 
     def _read_anew(self, uid: str, *, stamped: bool) -> int:
         """Returns as how many pods of usual length it counts."""
@@ -126,7 +118,7 @@ class Reassessment:
 
     def ask_again(self, keys: Collection[str]) -> None:
         """Find out whether these groups wait to be enqueued, and at which place."""
-        if self.at_once is not None and len(keys) > self.at_once:
+        if len(keys) > self.at_once:
             self._overdue_groups.update(keys)
             return
         for key in keys:
@@ -184,7 +176,7 @@ class CardChanges:
         if named := self._quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
             # A name that pods hold is shown from now on, or no longer (P8).
-            self._state.dirty.mark_showing(named)
+            self._state.dirty.cards.update(named)
         account.set_quota(quota)
         self.forget(changed)
         for card, quotas in before.items():
@@ -217,7 +209,7 @@ class CardChanges:
         """
         cards, nodes = self._nodes.take_resource_changes()
         pods = self._state.pods.values() if cards else ()
-        for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
+        for record in [one for one in pods if any(c in cards for _, c in one.node_cards)]:
             left = tuple(
                 (r, c) for r, c in record.node_cards if self._state.catalog.resource(c) == r
             )
@@ -241,7 +233,7 @@ class CardChanges:
         named = self._state.catalog.take_named()
         if named:
             self._learn_anew()
-            self._state.dirty.mark_showing(named)
+            self._state.dirty.cards.update(named)
         for card, before in self._nodes.take_totals().items():
             self._shares.total_changed(card)
             self._show_sharers(card, self._quotas.of(card), min(before, self._nodes.total(card)))
@@ -251,14 +243,14 @@ class CardChanges:
         did before: that is shown, with both numbers, and so is what each deserves of it.
         """
         if most_quotas > least_total:
-            self._state.dirty.mark_showing([card])
+            self._state.dirty.cards.update([card])
 
     def _learn_anew(self) -> None:
         """The set of known cards changed: a card's name may have become valid, or invalid."""
         self._state.epoch += 1
         for account in self._state.waiting.values():
             if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
-                self._state.dirty.mark_pending(account.name)
+                self._state.dirty.pending.add(account.name)
 
 
 def _weight(facts: PodFacts) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from ..amounts import Charge
 from ..stamp import Reservation, Stamp
 from .charges import Charges
-from .groups.group_request import GroupRequest
+from .groups.group_facts import GroupRequest
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 
@@ -75,7 +75,7 @@ class ReleaseDecisions:
         if group is not None and group.backed_off:
             group.backed_off = False
             self._state.mark_group(group)
-            self._state.dirty.mark_pending(queue)
+            self._state.dirty.pending.add(queue)
 
     def end_term_in_steps(self) -> Iterator[None]:
         """We decide no longer. From here on only what the watches show counts.
@@ -105,12 +105,12 @@ class ReleaseDecisions:
 
     def begin_term(self) -> None:
         """We decide from now on. Marks everything as to be looked at."""
-        self._state.dirty.begin(
-            self._state.accounts_by_queue,
-            self._state.groups,
-            self._state.misplaced | self._state.unnoted,
-        )
-        self._state.nodes.problems.tell_all()
+        state, dirty = self._state, self._state.dirty
+        dirty.pending.update(state.accounts_by_queue)
+        dirty.groups.update(state.groups)
+        dirty.incorrect.update(state.misplaced, state.unnoted)
+        dirty.unadmitted.clear()  # pods that came before are not reported
+        state.nodes.problems.tell_all()
 
     def all_seen(self) -> Callable[[], bool]:
         """Returns a question to ask at every event: did the watches bring back all that is decided
@@ -165,7 +165,7 @@ class ReleaseDecisions:
         group = self._state.groups.get(key)
         if group is not None and group.voted_on is not voted_on:
             group.voted_on = voted_on
-            self._state.dirty.mark_group(key)
+            self._state.dirty.groups.add(key)
 
     def reject(self, key: str, *, rejected: bool) -> None:
         """A scheduler was told not to enqueue a group of which nothing can be reserved, or no
@@ -174,7 +174,7 @@ class ReleaseDecisions:
         group = self._state.groups.get(key)
         if group is not None and group.rejected is not rejected:
             group.rejected = rejected
-            self._state.dirty.mark_group(key)
+            self._state.dirty.groups.add(key)
 
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
         """The reservation was written at `revision`.

@@ -8,3 +8,6 @@ Of requests: `shortfall_messages`, `request_messages`, `queue_messages`. At the 
 `queue_write_messages`, `workload_messages`. For the administrator: `report_messages`,
 `fence_messages`. To questions: `answer_messages`. Parts of them: `phrases`.
 """
+
+from .request_messages import beyond_limit
+from .shortfall_messages import audited

@@ -5,9 +5,27 @@ decoding a pod costs microseconds. They live only as long as one event. `pod_fac
 `queue_facts` and `group_facts` hold what is kept.
 """
 
-from .cluster import Namespace
-from .meta import Meta, Wire
-from .node import Expression, Node, Term
-from .pod import Pod, PodSpec
-from .pod_group import PodGroup
-from .workload import Workload
+from .cluster import (
+    DeviceClass,
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
+    Namespace,
+    PriorityClass,
+    ResourceClaim,
+    RuntimeClass,
+)
+from .meta import Meta, Owner, ResourceList, Wire
+from .node import Expression, Node, Taint, Term, Toleration
+from .pod import Container, LargePod, Pod, PodMeta, PodSpec, Resources
+from .pod_group import PodGroup, WrittenPodGroup
+from .queue import Guarantee, Queue, QueueSpec
+from .workload import (
+    LargeWorkload,
+    PodTemplate,
+    Workload,
+    WorkloadAnnotations,
+    WorkloadMeta,
+    WorkloadSpec,
+    WrittenVolcanoJob,
+)

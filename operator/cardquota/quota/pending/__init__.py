@@ -4,5 +4,6 @@ In: pods and gangs that begin or stop waiting, and what a judgement said of them
 next with the room there is (E6), and which still have to be told why they wait. Judges nothing.
 """
 
-from .candidate import Candidate
-from .pending_queue import PendingQueue
+from .candidate import Candidate, Gang, PodClass, Readiness, first_members
+from .pending_notices import BehindHead, WaitTimes
+from .pending_queue import AT_A_TIME, PendingQueue

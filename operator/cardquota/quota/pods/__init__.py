@@ -7,9 +7,8 @@ use and how many, for a given quota), `PodRecord` (what the ledger holds of it).
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, State
 from .pod_record import ChargeState, PodRecord, SortKey
-from .pod_request import InvalidRequest, PodRequest, Reading, read
+from .pod_request import InvalidRequest, PodRequest, Reading, Readings, read
 from .pod_total import PodTotals, oversized_totals, pod_totals
 from .queue_pods import REPLICA_SET, HeldCards, PodMaker, WorkloadUsage
-from .reading import Readings
 from .workload_cache import WorkloadCache
 from .workload_facts import WorkloadFacts, pod_of

@@ -4,11 +4,11 @@ Facts are what the pod itself says. The ledger decides what follows from them to
 nodes and groups: its queue, its cards, its charge.
 """
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from sys import intern
-from typing import Final, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from .. import vocabulary as v
 from ..amounts import Devices, QuantityError, milli
@@ -285,6 +285,42 @@ def _is_some(amount: int | float | str) -> bool:
         return milli(amount) != 0
     except QuantityError:
         return True
+
+
+# --- claims by name: only a claim, or its template, says of which DeviceClass it is (P7) -------
+
+CLAIM: Final = "ResourceClaim"
+TEMPLATE: Final = "ResourceClaimTemplate"
+
+
+class NamedClaim(NamedTuple):
+    """What a pod names, in its own namespace."""
+
+    kind: str
+    name: str
+
+
+def named_claims(spec: PodSpec) -> list[NamedClaim]:
+    """What the pod names, each once. One that names nothing has an empty name."""
+    found = (
+        NamedClaim(TEMPLATE, one.resource_claim_template_name)
+        if one.resource_claim_template_name is not None
+        else NamedClaim(CLAIM, one.resource_claim_name or "")
+        for one in spec.resource_claims or ()
+    )
+    return list(dict.fromkeys(found))
+
+
+def why_no_quota_counts(
+    claim: NamedClaim, classes: Collection[str] | None, without_cards: Collection[str]
+) -> str:
+    """Why a claim of these DeviceClasses is refused; empty if they are all `without_cards`.
+    `classes`: None if there is no such claim.
+    """
+    if classes is None:
+        return request_messages.claim_missing(*claim)
+    others = sorted(set(classes).difference(without_cards))
+    return request_messages.claim_of(*claim, others[0]) if others else ""
 
 
 def _state(phase: str, node: str, *, gated: bool) -> State:

@@ -1,6 +1,6 @@
 """What the ledger holds of one pod: its facts and its charge; and how many bytes that takes."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -128,10 +128,6 @@ class PodRecord:
         for resource, name in self.node_cards:
             cards[name] = cards.get(name, 0) + amounts.get(resource, 0)
         return cards
-
-    def runs_on(self, cards: Collection[str]) -> bool:
-        """Whether `node_cards` has one of these."""
-        return any(card in cards for _, card in self.node_cards)
 
     @property
     def gated(self) -> bool:

@@ -421,7 +421,7 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
     found = ReleaseJudge(ledger, account).judge(candidate)
     if not isinstance(found, Wait) or found.verdict.reason is not candidate.classes[0].reason:
         account.pending.activate(candidate)
-        ledger.dirty.mark_pending(account.name)
+        ledger.dirty.pending.add(account.name)
     else:
         account.pending.pending_notices.keep(candidate, found.verdict)
 

@@ -11,15 +11,17 @@ import pytest
 
 from cardquota.quota import (
     ALLOCATED,
+    CARD_GIVEN,
     CARD_NAME,
     CHARGED_QUEUE,
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
     MANAGED,
+    PLACEMENT,
     QUEUE_NAME,
+    SETTLE,
     TERM,
 )
-from cardquota.quota.vocabulary import CARD_GIVEN, PLACEMENT, SETTLE
 from cardquota_dev.testing import eventually
 from integration.asking import ask
 

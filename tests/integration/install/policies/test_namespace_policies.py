@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.quota import NAMESPACE_MODE, QUEUE_NAME
-from cardquota.quota.vocabulary import NAMESPACE_MODES
+from cardquota.quota import NAMESPACE_MODE, NAMESPACE_MODES, QUEUE_NAME
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 

@@ -12,20 +12,18 @@ from cardquota.install.policies import policies
 from cardquota.quota import (
     ALLOCATED,
     CARD_NAME,
+    CARD_NAME_ALIAS,
     CHARGED_QUEUE,
     GROUP_NAME,
     MANAGED,
-    QUEUE_NAME,
-    QUOTA,
-    TERM,
-)
-from cardquota.quota.vocabulary import (
-    CARD_NAME_ALIAS,
     OURS_ON_PODS,
+    QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
+    QUOTA,
     RESERVATION,
     SETTLE,
     STATUS,
+    TERM,
 )
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.quota import REVIEW_GROUP, REVIEW_VERSION
-from cardquota.quota.vocabulary import QUEUE_REVIEWS, WORKLOAD_REVIEWS
+from cardquota.quota import QUEUE_REVIEWS, REVIEW_GROUP, REVIEW_VERSION, WORKLOAD_REVIEWS
 from cardquota.settings import InstallationMode, Settings
 from cardquota_dev.testing import eventually
 from integration.asking import ask

@@ -25,8 +25,8 @@ from cardquota.cli.leader import is_renewed
 from cardquota.cli.reading import Answer, NotRead
 from cardquota.install import documents
 from cardquota.install.rights import rights
+from cardquota.quota import seconds_of
 from cardquota.quota import vocabulary as v
-from cardquota.quota.words import seconds_of
 from cardquota.settings import Settings, Webhook
 from cardquota_dev.paths import CHECKOUT
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from builders import GPU, H200, H800, Body, a_node, a_queue
 from builders.node import NodeBody
 from cardquota.cli.app import app
-from cardquota.quota.vocabulary import API_GROUP, VERSION
+from cardquota.quota import API_GROUP, VERSION
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = ROOT / "docs" / "install.md"

@@ -14,8 +14,7 @@ from builders import H200, H800
 from cardquota.cli.arguments import NamedKind, named_kind
 from cardquota.cli.commands.explain import explain_lines
 from cardquota.cli.plugin import plugin
-from cardquota.quota.answers import CardAmount
-from cardquota.quota.answers.answer_forms import Explanation, Holder, OtherQueue, PodNumbers
+from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
 
 from ..answering_api import posting
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from builders import GPU, H200, Body, a_ledger, a_node, a_pod, a_queue
 from cardquota.cli.commands.inspect import lines
 from cardquota.quota import to_its_end
-from cardquota.quota.reports.memory_report import MemoryReport, memory_report, node_row
+from cardquota.quota.reports import MemoryReport, memory_report, node_row
 
 SHARE = a_node("share-a").sharing_memory(32552, 2)
 

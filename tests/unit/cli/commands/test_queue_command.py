@@ -13,8 +13,7 @@ from typer.testing import CliRunner, Result
 from builders import H200
 from cardquota.cli.commands.queue import queue_lines
 from cardquota.cli.plugin import plugin
-from cardquota.quota.answers import CardAmount, QueueAnswer
-from cardquota.quota.answers.answer_forms import CardRoom, Holder, ResourceRoom, Waiter
+from cardquota.quota.answers import CardAmount, CardRoom, Holder, QueueAnswer, ResourceRoom, Waiter
 
 from ..answering_api import posting
 

@@ -3,8 +3,7 @@
 import pytest
 
 from cardquota.cli.simulate import Priorities
-from cardquota.quota.objects import Meta, PodSpec
-from cardquota.quota.objects.cluster import PriorityClass
+from cardquota.quota.objects import Meta, PodSpec, PriorityClass
 
 CLASSES = (
     PriorityClass(metadata=Meta(name="urgent"), value=1000),

@@ -8,7 +8,7 @@ import pytest
 from cardquota.cli.simulate import Answer, Answers, Simulation, WorkloadAnswer
 from cardquota.cli.simulate.inventory import sort_documents
 from cardquota.cli.simulate.yaml_files import read_files
-from cardquota.quota.reports.queue_report import columns
+from cardquota.quota.reports import columns
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 
 Simulate = Callable[..., Answers]

@@ -9,8 +9,7 @@ import pytest
 from cardquota.cli.simulate import yaml_files
 from cardquota.cli.simulate.inventory import WrittenWorkload, sort_documents
 from cardquota.cli.simulate.yaml_files import YamlFileError, read_files
-from cardquota.quota.objects import Namespace
-from cardquota.quota.objects.queue import Queue
+from cardquota.quota.objects import Namespace, Queue
 
 QUEUE = """
 apiVersion: scheduling.volcano.sh/v1beta1

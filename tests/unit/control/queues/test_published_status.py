@@ -8,7 +8,7 @@ import pytest
 from cardquota.cluster.api import JSON_PATCH, MERGE_PATCH
 from cardquota.control.queues import StatusAnnotation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import LONGEST_TEXT
+from cardquota.quota.accounts import LONGEST_TEXT
 
 ABOUT = {"name": "q", "uid": "u"}
 STATUS: dict[str, Any] = {

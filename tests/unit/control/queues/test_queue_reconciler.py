@@ -10,13 +10,11 @@ import pytest
 from builders import H200, H800, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.control.queues import INTERVAL
+from cardquota.control.queues import INTERVAL, queue_status
 from cardquota.control.queues import queue_reconciler as module
-from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import report
-from cardquota.quota.reports.queue_report import Waiting
+from cardquota.quota.reports import Waiting, report
 
 from ..fakes import a_world, denied, lost, refused, stored, until
 from .queue_numbers import UID, a_reconciler, numbers, one_more, seen, want

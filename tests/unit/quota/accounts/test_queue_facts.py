@@ -7,7 +7,7 @@ import pytest
 from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import LONGEST_TEXT, QueueError
+from cardquota.quota.accounts import LONGEST_TEXT, QueueError
 from cardquota.quota.decisions.queue_write import (
     check_queue,
     doubts_about,
@@ -15,7 +15,7 @@ from cardquota.quota.decisions.queue_write import (
     not_deserved,
 )
 from cardquota.quota.messages import queue_write_messages
-from cardquota.quota.objects.queue import Guarantee, QueueSpec
+from cardquota.quota.objects import Guarantee, QueueSpec
 
 
 def test_guarantee_and_deserved_are_read() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cardquota.quota.accounts.wildcards import fits, is_pattern
+from cardquota.quota.accounts import fits, is_pattern
 
 from ...steps import steps_of
 

@@ -8,10 +8,8 @@ from builders import H200, H800, a_group, a_namespace, a_node, a_pod, a_queue, s
 from builders.pod import PodBody
 from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import AskedWorkload
-from cardquota.quota.answers.answer_forms import Explanation
+from cardquota.quota.answers import AskedWorkload, Explanation, WorkloadState, explain
 from cardquota.quota.answers.asked_workload import AT_A_TIME
-from cardquota.quota.answers.explanation import WorkloadState, explain
 from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.messages import answer_messages
 from cardquota.quota.pods import queue_pods

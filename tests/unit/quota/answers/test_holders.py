@@ -2,8 +2,8 @@
 
 from builders import H200, H800, a_group, a_pod, a_queue, see
 from cardquota.quota import to_its_end
-from cardquota.quota.answers.answer_forms import MOST_AMOUNTS, card_amounts, choice_amounts
-from cardquota.quota.answers.queue_answer import AT_A_TIME, holders_in
+from cardquota.quota.answers import MOST_AMOUNTS, card_amounts, choice_amounts, holders_in
+from cardquota.quota.answers.queue_answer import AT_A_TIME
 
 from .asked_cluster import a_cluster, asked, holding, of_deployment, waiting
 

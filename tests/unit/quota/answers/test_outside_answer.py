@@ -4,8 +4,7 @@ from functools import partial
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod
 from builders.pod import PodBody
-from cardquota.quota.answers import CardAmount
-from cardquota.quota.answers.queue_answer import MOST_CARDS
+from cardquota.quota.answers import MOST_CARDS, CardAmount
 from cardquota.quota.reports.cluster_report import outside_use
 
 from .asked_cluster import NOON, a_cluster, asked, holding

@@ -5,9 +5,8 @@ import msgspec
 from builders import GPU, H200, H800, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.quota import to_its_end
 from cardquota.quota import vocabulary as v
+from cardquota.quota.answers import LONGEST_NAME, MOST_CARDS
 from cardquota.quota.answers import queue_answer as answer
-from cardquota.quota.answers.answer_forms import LONGEST_NAME
-from cardquota.quota.answers.queue_answer import MOST_CARDS
 
 from .asked_cluster import NOON, a_cluster, asked, holding, waiting
 

@@ -3,8 +3,8 @@
 from builders import H200, a_group, a_pod, a_queue, see
 from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import QueueAnswer, queue_answer
-from cardquota.quota.answers.waiting import AT_A_TIME, place_in, waiting_order
+from cardquota.quota.answers import QueueAnswer, place_in, queue_answer, waiting_order
+from cardquota.quota.answers.waiting import AT_A_TIME
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift

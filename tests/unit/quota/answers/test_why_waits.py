@@ -3,7 +3,8 @@
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.waiting import WaitReason, why_waits
+from cardquota.quota.answers import why_waits
+from cardquota.quota.answers.waiting import WaitReason
 from cardquota.quota.ledger import Ledger
 
 

@@ -4,8 +4,7 @@ import pytest
 
 from builders import a_group
 from cardquota.quota import close_names, to_its_end
-from cardquota.quota.answers import AskedWorkload
-from cardquota.quota.answers.asked_workload import workload_meant
+from cardquota.quota.answers import AskedWorkload, workload_meant
 from cardquota.quota.ledger import Ledger
 
 from .asked_cluster import a_cluster, holding, of_deployment, see_workload, waiting

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.cards.card import CardNameError, can_exist, check_name, read_alternatives
+from cardquota.quota.cards import CardNameError, can_exist, check_name, read_alternatives
 
 
 @pytest.mark.parametrize("text", ["A||B", "|A", "A|", "|", "||||", "A| |B"])

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit
-from cardquota.quota.cards.card import gib_of, mib_of
-from cardquota.quota.selectors.card_requirement import CardRequirement
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit, gib_of, mib_of
+from cardquota.quota.selectors import CardRequirement
 
 KEY = "nvidia.com/gpu.memory"
 

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 
 from builders import GPU, H200, H800, SHARED, a_node
 from builders.node import NodeBody
-from cardquota.quota.cards import DEFAULT_TABLE
-from cardquota.quota.cards.discovery import discover
-from cardquota.quota.cards.vendor import vendor_behind
-from cardquota.quota.cards.vendor_table import VendorTable
+from cardquota.quota.cards import DEFAULT_TABLE, VendorTable, discover, vendor_behind
 from cardquota.quota.nodes.node_facts import node_facts
 from cardquota.quota.objects import Node
 from cardquota.quota.selectors import Selector

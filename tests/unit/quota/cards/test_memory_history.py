@@ -8,8 +8,7 @@ from builders import a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards import CardPlacement, MemoryPod
-from cardquota.quota.cards.memory_shape import UNKNOWN
+from cardquota.quota.cards import UNKNOWN, CardPlacement, MemoryPod
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 
 NODES = st.sampled_from(["n1", "n2"])

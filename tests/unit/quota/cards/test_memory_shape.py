@@ -2,13 +2,15 @@
 
 import pytest
 
-from builders import a_node
+from builders import a_node, a_pod
 from builders.node import NodeBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards.memory_shape import (
+from cardquota.quota.cards import (
+    CardPlacement,
     MemoryShape,
     SharedUnit,
     UnhealthyListError,
+    placement_annotations,
     read_unhealthy,
 )
 
@@ -130,3 +132,19 @@ def test_b2_an_empty_list_is_a_list() -> None:
 def test_b2_a_card_that_is_not_there(cards: int, words: str) -> None:
     with pytest.raises(UnhealthyListError, match=words):
         read_unhealthy("999999999", cards)
+
+
+def test_b5_what_is_written_is_what_is_read() -> None:
+    """The annotations by which the device plugin learns of the card."""
+    found = placement_annotations(3, 1024, 16276, 1_700_000_000_000_000_001)
+    assert found == {
+        "ALIYUN_COM_GPU_MEM_IDX": "3",
+        "ALIYUN_COM_GPU_MEM_POD": "1024",
+        "ALIYUN_COM_GPU_MEM_DEV": "16276",
+        "ALIYUN_COM_GPU_MEM_ASSIGNED": "false",
+        "ALIYUN_COM_GPU_MEM_ASSUME_TIME": "1700000000000000001",
+    }
+    pod = a_pod().asking_for_memory(1024).on_node("n")
+    for key, value in found.items():
+        pod = pod.annotated(key, value)
+    assert pod.facts().placement == CardPlacement(3, 1024, assumed_at=1_700_000_000_000_000_001)

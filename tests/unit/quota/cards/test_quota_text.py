@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200, H800
-from cardquota.quota.cards.quota_text import QuotaTextError, read_quota, read_request
+from cardquota.quota import LARGEST
+from cardquota.quota.cards import (
+    NO_SURGE,
+    QuotaTextError,
+    read_quota,
+    read_request,
+    read_surge,
+)
 
 
 @pytest.mark.parametrize(
@@ -107,3 +114,41 @@ def test_q4_any_text_is_read_or_refused(text: str) -> None:
 )
 def test_q4_what_is_written_is_read_back(rows: dict[str, int]) -> None:
     assert read_quota(json.dumps(rows)) == rows
+
+
+# --- what rolling updates may borrow ----
+
+
+def test_r6_a_number_is_meant_of_each_card() -> None:
+    surge = read_surge(" 2\n")
+    assert (surge.of(H200), surge.of(H800)) == (2, 2)
+    assert surge
+    assert not read_surge("0")
+    assert not NO_SURGE
+
+
+def test_r6_an_object_says_it_by_card() -> None:
+    surge = read_surge(f'{{"{H200}": 1, "{H800}": 0}}')
+    assert (surge.of(H200), surge.of(H800)) == (1, 0)
+    assert not read_surge("{}")
+    assert not read_surge(f'{{"{H800}": 0}}')
+
+
+NEITHER = "it is neither a whole number nor a JSON object"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        *((text, NEITHER) for text in ("", "-1", "1.5", "1e3", "null", "[]", '"1"', "true")),
+        *((text, NEITHER) for text in ("\u0661", "1" * 33, " " * 70_000 + "1", "[" * 9_000)),
+        (str(LARGEST + 1), "it is more than can be counted"),
+        ('{"A": 1, "A": 1}', "the card <A> stands there twice"),
+        ('{"A": -1}', "at least 0 is needed"),
+        ('{"A|B": 1}', "is a choice of cards"),
+        ('{"A": "1"}', "a string, not a whole number"),
+    ],
+)
+def test_r6_what_is_wrong_with_any_other_is_said(text: str, problem: str) -> None:
+    with pytest.raises(QuotaTextError, match=problem):
+        read_surge(text)

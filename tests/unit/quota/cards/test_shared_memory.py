@@ -6,8 +6,7 @@ from builders import GPU, H200, Body, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards import MemoryNode
-from cardquota.quota.cards.card_memory import NodeKind
+from cardquota.quota.cards import MemoryNode, NodeKind
 from cardquota.quota.ledger import Ledger
 
 CARD = 16276

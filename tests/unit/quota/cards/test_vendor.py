@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cardquota.quota.cards.vendor import Vendor, may_count_cards, plain_vendor
+from cardquota.quota.cards import Vendor, may_count_cards, plain_vendor
 
 NVIDIA = Vendor("NVIDIA", "nvidia.com", "gpu")
 

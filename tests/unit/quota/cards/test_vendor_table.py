@@ -6,9 +6,7 @@ import pytest
 
 from builders import a_ledger, a_node, see
 from builders.node import NodeBody
-from cardquota.quota.cards import DEFAULT_TABLE
-from cardquota.quota.cards.vendor import Vendor
-from cardquota.quota.cards.vendor_table import VendorTable
+from cardquota.quota.cards import DEFAULT_TABLE, Vendor, VendorTable
 from cardquota.quota.nodes.node_facts import node_facts
 
 # As the sources named in the table have them, resource by resource.

@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardquota.quota.decisions.assignment import (
-    MemberKind,
-    assigned,
-    decided,
-    most_assigned,
-    never_fits,
-)
+from cardquota.quota.decisions import MemberKind, assigned, decided, most_assigned, never_fits
 from unit.steps import steps_of
 
 from ..brute_force import Want, can_be_served

@@ -4,8 +4,7 @@ import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.verdict_texts import card_not_steered
+from cardquota.quota.decisions import card_not_steered, judge_create
 from cardquota.quota.messages import queue_messages
 
 NAMED = a_pod().in_queue("red").naming(H200).asking_for(9)

@@ -8,10 +8,15 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
 from cardquota.quota import Outcome, Verdict
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.account import Borrowed
-from cardquota.quota.decisions import judge_create, judge_release, refused_workload
-from cardquota.quota.decisions.borrowing import is_surplus, with_borrowing
-from cardquota.quota.decisions.waking import with_room
+from cardquota.quota.accounts import Borrowed
+from cardquota.quota.decisions import (
+    is_surplus,
+    judge_create,
+    judge_release,
+    refused_workload,
+    with_borrowing,
+    with_room,
+)
 from cardquota.quota.ledger import Ledger
 
 from ..rollouts import QUEUE, daemon_set, deployment, full, lending, pod, replica_set, running

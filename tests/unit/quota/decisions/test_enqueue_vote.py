@@ -5,12 +5,7 @@ import pytest
 from builders import H200, H800, R4090, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.decisions import Vote
-from cardquota.quota.decisions.enqueue_vote import (
-    EnqueueRequest,
-    enqueue_request,
-    vote_without_judgement,
-)
+from cardquota.quota.decisions import EnqueueRequest, Vote, enqueue_request, vote_without_judgement
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import AskedCards, PodGroupState, Stage
 

@@ -4,11 +4,10 @@ import pytest
 
 from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions import queue_room
-from cardquota.quota.decisions.queue_room import has_free
+from cardquota.quota import TOLERATIONS
+from cardquota.quota.decisions import has_free, queue_room
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.limits import TOLERATIONS
-from cardquota.quota.selectors.selector import PodToleration
+from cardquota.quota.selectors import PodToleration
 
 POOL = "example.com/pool"
 EITHER = f"{H200}|{H800}"

@@ -8,7 +8,7 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.body import Body
 from builders.pod import PodBody
 from cardquota.quota import Shortfall
-from cardquota.quota.decisions.gang_judgement import GangFault, fault_of_members, fault_of_workload
+from cardquota.quota.decisions import GangFault, fault_of_members, fault_of_workload
 from cardquota.quota.ledger import Ledger
 
 GANG = a_group("gang").in_queue("red").of(4)

@@ -22,7 +22,7 @@ from builders import (
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota import Reason
-from cardquota.quota.decisions.group_judgement import judge_group
+from cardquota.quota.decisions import judge_group
 from cardquota.quota.ledger import Ledger
 
 from ..brute_force import can_be_served

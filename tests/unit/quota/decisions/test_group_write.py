@@ -8,7 +8,7 @@ from builders import CARDS, GPU, H200, H800, a_group, a_ledger, a_node, a_pod, a
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota import Outcome, Reason, Verdict
-from cardquota.quota.decisions.group_write import judge_group_write
+from cardquota.quota.decisions import judge_group_write
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import group_messages
 

@@ -4,9 +4,9 @@ import pytest
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.verdict_texts import (
+from cardquota.quota.decisions import (
     holders_text,
+    judge_create,
     lacked,
     with_holders,
     with_holders_of,

@@ -17,9 +17,24 @@ from builders import (
     a_queue,
 )
 from builders.pod import PodBody
-from cardquota.quota import QUEUE_NAME, Mode, Outcome, Policy, Reason, Shortfall, Verdict
-from cardquota.quota.decisions import judge_create, judge_gang, judge_release
-from cardquota.quota.decisions.judgement import queue_not_named, queue_on_its_way
+from cardquota.quota import (
+    QUEUE_NAME,
+    Effect,
+    Mode,
+    Outcome,
+    Policy,
+    Reason,
+    Shortfall,
+    Verdict,
+    effect_of,
+)
+from cardquota.quota.decisions import (
+    judge_create,
+    judge_gang,
+    judge_release,
+    queue_not_named,
+    queue_on_its_way,
+)
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import (
     gate_messages,
@@ -27,7 +42,6 @@ from cardquota.quota.messages import (
     request_messages,
     shortfall_messages,
 )
-from cardquota.quota.verdict import Effect, effect_of
 
 QUEUE = a_queue("cr-queue1").with_quota({H200: 3, H800: 2})
 

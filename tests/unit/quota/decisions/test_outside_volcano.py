@@ -5,8 +5,7 @@ import pytest
 from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import Verdict
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.verdict_texts import told_of_default
+from cardquota.quota.decisions import judge_create, told_of_default
 from cardquota.quota.messages import queue_messages
 
 from ..red_queue import RED, a_cluster

@@ -5,8 +5,7 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import Outcome, Stamp, Verdict
-from cardquota.quota.decisions import judge_create, judge_gang, judge_release
-from cardquota.quota.decisions.resize import judge_resize
+from cardquota.quota.decisions import judge_create, judge_gang, judge_release, judge_resize
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 

@@ -3,11 +3,12 @@
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import Reason, Verdict
-from cardquota.quota.decisions import judge_create, judge_release
-from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.verdict_texts import (
+from cardquota.quota.decisions import (
     any_queue_meant,
     group_meant,
+    judge_create,
+    judge_new,
+    judge_release,
     queue_meant,
     with_group_meant,
 )

@@ -1,7 +1,7 @@
 """What is odd in the rows of a quota that is written."""
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
-from cardquota.quota.decisions.queue_write import doubts_about_rows, known_card_meant, suggestions
+from cardquota.quota.decisions import doubts_about_rows, known_card_meant, suggestions
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import queue_write_messages as m
 

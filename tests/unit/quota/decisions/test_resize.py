@@ -6,7 +6,7 @@ from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a
 from builders.pod import PodBody
 from cardquota.quota import Outcome, Verdict
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.resize import judge_resize
+from cardquota.quota.decisions import judge_resize
 from cardquota.quota.ledger import Ledger
 
 FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")

@@ -8,7 +8,7 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.control.release import gate_patch
 from cardquota.quota import Reason, Stamp
-from cardquota.quota.cards.vendor import counts_form
+from cardquota.quota.cards import counts_form
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
 

@@ -4,12 +4,16 @@ from collections.abc import Iterable, Mapping
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.decisions import refused_workload
-from cardquota.quota.decisions.waking import RefusedWorkload, with_room
+from cardquota.quota.decisions import RefusedWorkload, refused_workload, with_room
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import PodSpec, Workload
-from cardquota.quota.objects.pod import PodMeta
-from cardquota.quota.objects.workload import PodTemplate, WorkloadMeta, WorkloadSpec
+from cardquota.quota.objects import (
+    PodMeta,
+    PodSpec,
+    PodTemplate,
+    Workload,
+    WorkloadMeta,
+    WorkloadSpec,
+)
 from cardquota.quota.pods.workload_facts import workload_facts
 
 

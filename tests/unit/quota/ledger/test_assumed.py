@@ -77,7 +77,7 @@ def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
     assert totals(ledger) == (2, 3, 0, 0)
     list(ledger.decisions.end_term_in_steps())
     assert totals(ledger) == (2, 0, 0, 0)
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     ledger.decisions.begin_term()
-    assert ledger.dirty.take_pending() == {"red"}
-    assert ledger.dirty.take_groups() == {"team/gang"}
+    assert ledger.dirty.pending.take() == {"red"}
+    assert ledger.dirty.groups.take() == {"team/gang"}

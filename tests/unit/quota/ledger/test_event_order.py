@@ -198,14 +198,14 @@ def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_aga
     assert [facts.name for facts, _ in iter(ledger.nodes.take_report, None)] == ["zz-1"]
     assert releases(ledger)[0] == []
     ledger.dirty.take_changed()
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, RECORDED)
     told_now = {
         facts.name: bool(problems) for facts, problems in iter(ledger.nodes.take_report, None)
     }
     assert told_now == {"zz-1": False, "aa-1": True}
     assert "red" in ledger.dirty.take_changed()
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     assert releases(ledger)[0] == [("red", [(waits.uid, (("KK", 1),))], ())]
 
 

@@ -95,9 +95,9 @@ def test_before_a_status_keeps_it_it_ends_with_the_last_who_holds_the_card() -> 
     see(ledger, released("a").in_phase("Succeeded"))
     assert release(ledger, "blue")[0] == []
     see(ledger, released("b").on_node("b300-a"))
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     ledger.pod_gone("uid-b")
-    assert "blue" in ledger.dirty.take_pending()
+    assert "blue" in ledger.dirty.pending.take()
     assert release(ledger, "blue")[0] == [["w"]]
 
 

@@ -29,22 +29,22 @@ from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
 def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
     ledger = a_cluster(a_pod().asking_for(1).in_queue("red").on_node("h800-a"))
     assert totals(ledger, H800) == (1, 0, 1, 0)
-    assert ledger.dirty.take_unadmitted() == {"uid-pod"}
-    assert ledger.dirty.take_unadmitted() == set()
+    assert ledger.dirty.unadmitted.take() == {"uid-pod"}
+    assert ledger.dirty.unadmitted.take() == set()
 
 
 def test_strangers_may_be_taken_some_at_a_time() -> None:
     pods = (a_pod(f"p{n}").asking_for(1).in_queue("red").on_node("h200-a") for n in range(5))
     ledger = a_cluster(*pods)
-    news = ledger.dirty
-    taken = [news.take_unadmitted(2), news.take_unadmitted(2), news.take_unadmitted(2)]
+    news = ledger.dirty.unadmitted
+    taken = [news.take(2), news.take(2), news.take(2)]
     assert [len(uids) for uids in taken] == [2, 2, 1]
-    assert (len(set().union(*taken)), news.unadmitted) == (5, 0)
+    assert (len(set().union(*taken)), news) == (5, set())
 
 
 def test_i3_pods_we_released_are_no_strangers() -> None:
     ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
-    assert ledger.dirty.take_unadmitted() == set()
+    assert ledger.dirty.unadmitted.take() == set()
 
 
 # --- E3: bound to another model than it was released for --------------------------------------
@@ -74,8 +74,8 @@ def test_e3_a_pod_that_runs_when_it_is_seen_bound_is_charged_by_its_node() -> No
     see(ledger, RUNNING)
     assert totals(ledger, H800) == (2, 0, 2, 0)
     assert ledger.misplaced == {POD.uid}
-    assert ledger.dirty.take_incorrect() == {POD.uid}
-    assert ledger.dirty.take_incorrect() == set()
+    assert ledger.dirty.incorrect.take() == {POD.uid}
+    assert ledger.dirty.incorrect.take() == set()
 
 
 def test_e3_a_pod_whose_stamp_says_other_cards_than_it_holds_is_to_be_stamped_anew() -> None:
@@ -162,12 +162,12 @@ def test_q7_what_stands_over_its_limit_is_told() -> None:
 def test_who_is_told_of_a_change() -> None:
     ledger = a_cluster(POD)
     assert ledger.dirty.take_changed() == {"red"}
-    assert ledger.dirty.take_pending() == {"red"}
-    assert ledger.dirty.take_pending() == set()
-    ledger.dirty.mark_pending("red")
-    ledger.dirty.mark_group("team/gang")
-    assert ledger.dirty.take_pending() == {"red"}
-    assert ledger.dirty.take_groups() == {"team/gang"}
+    assert ledger.dirty.pending.take() == {"red"}
+    assert ledger.dirty.pending.take() == set()
+    ledger.dirty.pending.add("red")
+    ledger.dirty.groups.add("team/gang")
+    assert ledger.dirty.pending.take() == {"red"}
+    assert ledger.dirty.groups.take() == {"team/gang"}
 
 
 def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
@@ -197,5 +197,5 @@ def test_outside_every_queue_nothing_is_limited() -> None:
 def test_at_rest_nothing_is_to_be_looked_at() -> None:
     ledger = a_cluster(POD, a_group(), POD.with_uid("member").in_group("gang"))
     ledger.decisions.rest()
-    assert (ledger.dirty.take_changed(), ledger.dirty.take_pending()) == (set(), set())
-    assert (ledger.dirty.take_groups(), ledger.dirty.take_unadmitted()) == (set(), set())
+    assert (ledger.dirty.take_changed(), ledger.dirty.pending.take()) == (set(), set())
+    assert (ledger.dirty.groups.take(), ledger.dirty.unadmitted.take()) == (set(), set())

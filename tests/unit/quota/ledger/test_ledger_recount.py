@@ -28,15 +28,13 @@ from builders.plain_cluster import (
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from builders.queue_order import queue_order
-from cardquota.quota import Stamp, canonical
-from cardquota.quota.decisions import QueueRoom
-from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota import REQUEST, Stamp, canonical
+from cardquota.quota.decisions import QueueRoom, on_the_way
 from cardquota.quota.pods import PodRequest, read
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.vocabulary import REQUEST
 
 from ..any_cluster import (
     BROKEN,

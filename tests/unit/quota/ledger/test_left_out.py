@@ -12,8 +12,7 @@ from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import Limit, Outcome, Reason, Stamp
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.group_write import judge_group_write
+from cardquota.quota.decisions import judge_create, judge_group_write
 from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.cycle import openings

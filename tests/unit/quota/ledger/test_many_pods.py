@@ -8,8 +8,7 @@ import pytest
 
 from builders import CARDS, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.quota import to_its_end
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.borrowing import is_surplus
+from cardquota.quota.decisions import is_surplus, judge_create
 from cardquota.quota.ledger import Ledger
 
 from ..counting import steps_of
@@ -102,11 +101,11 @@ def test_r6_the_wish_of_a_workload_is_news_to_each_queue_in_which_pods_of_its_wa
     for name, namespace in (("red", "team"), ("blue", "team"), ("green", "other")):
         waiting = pod(name).in_queue(name).in_namespace(namespace).gated()
         see(ledger, lending("1", a_queue(name).with_quota({H200: 0})), waiting)
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     deployment(ledger, 3)
-    assert set(ledger.dirty.take_pending()) == set()
+    assert set(ledger.dirty.pending.take()) == set()
     replica_set(ledger, "web-new", 1)
-    assert set(ledger.dirty.take_pending()) == {"red", "blue"}
+    assert set(ledger.dirty.pending.take()) == {"red", "blue"}
 
 
 def on_one_node(pods: int, *nodes: Body) -> Ledger:

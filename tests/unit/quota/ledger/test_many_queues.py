@@ -93,8 +93,8 @@ def test_a_queue_counts_as_one_in_which_somebody_waits_as_long_as_that_is_so(
     see(ledger, waits)
     assert list(ledger.waiting) == ["red"]
     list(openings(ledger, "red"))
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, a_queue("blue").with_quota({"odd": 1}))
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     ledger.pod_gone(waits.uid)
     assert not ledger.waiting

@@ -6,13 +6,11 @@ from builders import Body, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Verdict, to_its_end
-from cardquota.quota.decisions import judge_create
-from cardquota.quota.decisions.group_judgement import judge_group
+from cardquota.quota.decisions import judge_create, judge_group
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
-from cardquota.quota.reports import report
-from cardquota.quota.reports.memory_report import memory_report, unlimited_use
+from cardquota.quota.reports import memory_report, report, unlimited_use
 
 from ..events import totals as all_totals
 

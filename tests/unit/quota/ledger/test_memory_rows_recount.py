@@ -23,8 +23,8 @@ from cardquota.quota.decisions import QueueRoom
 from cardquota.quota.pods import PodRequest
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
+from cardquota.quota.reports import unlimited_use
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.reports.memory_report import unlimited_use
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 
 from ..any_memory_rows import (
@@ -60,9 +60,9 @@ class MemoryRows(RuleBasedStateMachine):
 
     @initialize(
         default=st.sampled_from(("", "red")),
-        at_once=st.sampled_from((None, 1)),
+        at_once=st.sampled_from((1, 99)),
     )
-    def settings_of_the_installation(self, default: str, at_once: int | None) -> None:
+    def settings_of_the_installation(self, default: str, at_once: int) -> None:
         self.plain = PlainMemoryRows(default)
         self.ledger = a_ledger(default_queue=default, at_once=at_once)
 

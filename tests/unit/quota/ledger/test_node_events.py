@@ -17,7 +17,7 @@ LESS = a_queue("less").with_quota({H800: 3})
 def ledger() -> Ledger:
     ledger = a_ledger(*CARDS, SOLD, TOO, LESS)
     ledger.dirty.take_changed()
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     return ledger
 
 
@@ -56,11 +56,11 @@ def test_nobody_is_tried_again_for_another_number_of_cards(ledger: Ledger) -> No
         amount = 50 if name == "never" else 1
         see(ledger, a_pod(name).in_queue("sold").naming(card).asking_for(amount).gated())
     list(openings(ledger, "sold"))
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     epoch = ledger.epoch
     see(ledger, a_node("more").with_cards(H200, 8))
     ledger.node_gone("more")
-    assert (ledger.dirty.take_pending(), ledger.epoch) == (set(), epoch)
+    assert (ledger.dirty.pending.take(), ledger.epoch) == (set(), epoch)
 
 
 def test_who_waits_for_a_card_to_be_known_is_tried_again_when_one_is(ledger: Ledger) -> None:
@@ -68,9 +68,9 @@ def test_who_waits_for_a_card_to_be_known_is_tried_again_when_one_is(ledger: Led
     see(ledger, a_pod("never").in_queue("less").naming(H800).asking_for(50).gated())
     list(openings(ledger, "sold"))
     list(openings(ledger, "less"))
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, a_node("new").with_cards("XPU-1", 8, "example.com/xpu"))
-    assert ledger.dirty.take_pending() == {"sold"}
+    assert ledger.dirty.pending.take() == {"sold"}
 
 
 def test_a_kind_of_card_that_gets_a_resource_name_is_news_to_those_who_have_it() -> None:

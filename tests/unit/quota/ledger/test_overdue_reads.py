@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
+from sys import maxsize
 
 import pytest
 
@@ -9,7 +10,8 @@ from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_
 from builders.pod import PodBody
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports.drift import compare, drift
+from cardquota.quota.reports import compare
+from cardquota.quota.reports.drift import drift
 
 from ..events import ledger_totals
 
@@ -38,7 +40,7 @@ CHANGES: dict[str, tuple[Sequence[Body], Body]] = {
 }
 
 
-def world(*things: Body, at_once: int | None) -> Ledger:
+def world(*things: Body, at_once: int) -> Ledger:
     return a_ledger(*CARDS, RED, BLUE, TEAM, *things, at_once=at_once)
 
 
@@ -46,7 +48,7 @@ def world(*things: Body, at_once: int | None) -> Ledger:
 @pytest.mark.parametrize("at_once", [0, 1, 3])
 def test_in_the_end_everything_is_as_if_it_had_been_read_at_once(change: str, at_once: int) -> None:
     things, event = CHANGES[change]
-    now, later = world(*things, at_once=None), world(*things, at_once=at_once)
+    now, later = world(*things, at_once=maxsize), world(*things, at_once=at_once)
     see(now, event)
     see(later, event)
     assert (now.overdue, later.overdue) == (False, True)

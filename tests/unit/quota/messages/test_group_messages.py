@@ -1,7 +1,7 @@
 """What is said of a pod group that is written."""
 
+from cardquota.quota.messages import audited
 from cardquota.quota.messages import group_messages as m
-from cardquota.quota.messages.shortfall_messages import audited
 
 _LONGEST_WARNING = 256
 """Characters of one admission warning that Kubernetes shows whole."""

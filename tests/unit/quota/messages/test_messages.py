@@ -11,7 +11,7 @@ from builders import H200, H800, a_ledger
 from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import Account
-from cardquota.quota.decisions.queue_room import over_quota
+from cardquota.quota.decisions import over_quota
 from cardquota.quota.messages import (
     gate_messages,
     queue_messages,

@@ -6,7 +6,7 @@ from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.selectors.selector import PodToleration, Tolerance
+from cardquota.quota.selectors import PodToleration, Tolerance
 
 from ...containers import containers
 from ..releasing import cards_of, release

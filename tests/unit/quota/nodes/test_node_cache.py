@@ -2,7 +2,7 @@
 
 from builders import GPU, H200, H800, a_node
 from cardquota.quota.cards import Catalog
-from cardquota.quota.nodes.node_cache import NodeCache
+from cardquota.quota.nodes import NodeCache
 
 
 def a_cache() -> NodeCache:

@@ -12,9 +12,8 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.cards import Catalog
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.nodes.node_cache import NodeCache
-from cardquota.quota.selectors import Selector
-from cardquota.quota.selectors.selector import HOST_NAME
+from cardquota.quota.nodes import NodeCache
+from cardquota.quota.selectors import HOST_NAME, Selector
 
 from ...steps import steps_of
 from ..asked_node import selects

@@ -10,8 +10,7 @@ from cardquota.cluster.watch import Delivery, watched_kinds
 from cardquota.loop import ChangeNotifier
 from cardquota.quota import BODY, Reason
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.objects import Pod
-from cardquota.quota.objects.pod import LargePod
+from cardquota.quota.objects import LargePod, Pod
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.cycle import openings
 

@@ -7,7 +7,7 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue
 from builders.body import Body
-from cardquota.quota.pending.candidate import PodClass, first_members
+from cardquota.quota.pending import PodClass, first_members
 from unit.steps import steps_of
 
 

@@ -2,8 +2,7 @@
 
 from builders import a_pod
 from cardquota.quota import Reason
-from cardquota.quota.pending import PendingQueue
-from cardquota.quota.pending.candidate import PodClass
+from cardquota.quota.pending import PendingQueue, PodClass
 from cardquota.quota.pods import ChargeState, PodRecord
 
 from ...containers import containers

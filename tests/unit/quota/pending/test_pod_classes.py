@@ -14,8 +14,7 @@ from builders import CARDS, H200, H800, R4090, a_group, a_ledger, a_namespace, a
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import LedgerState, charges, class_key_of
-from cardquota.quota.pending import PendingQueue
-from cardquota.quota.pending.candidate import Gang
+from cardquota.quota.pending import Gang, PendingQueue
 from cardquota.quota.pods import PodRecord
 
 from ..plain_totals import next_opening, with_nothing_noted

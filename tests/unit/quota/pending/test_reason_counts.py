@@ -9,8 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from builders import a_pod
 from cardquota.quota import Outcome, Reason, Verdict, time_text
 from cardquota.quota.ledger.groups import PodGroupState
-from cardquota.quota.pending import Candidate, PendingQueue
-from cardquota.quota.pending.pending_notices import BehindHead, WaitTimes
+from cardquota.quota.pending import BehindHead, Candidate, PendingQueue, WaitTimes
 from cardquota.quota.pods import ChargeState, PodRecord
 
 BEHIND = BehindHead("NVIDIA-H200", "team", "first", group=False, waited=None)

@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from builders import GPU
-from cardquota.quota.limits import CONTAINERS, RESOURCE_ENTRIES
-from cardquota.quota.objects import PodSpec
-from cardquota.quota.objects.cluster import LimitRange, RuntimeClass
+from cardquota.quota import CONTAINERS, RESOURCE_ENTRIES
+from cardquota.quota.objects import LimitRange, PodSpec, RuntimeClass
 from cardquota.quota.pods import PodDefaults, PodTotals, pod_totals
 
 from ...containers import containers

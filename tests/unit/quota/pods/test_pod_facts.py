@@ -9,7 +9,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import Pod
 from cardquota.quota.pods import State
 from cardquota.quota.pods.pod_facts import pod_facts
-from cardquota.quota.selectors.selector import decode
+from cardquota.quota.selectors import decode
 
 
 @pytest.mark.parametrize(

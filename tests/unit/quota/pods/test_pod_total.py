@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import GPU, a_pod
-from cardquota.quota.amounts import QuantityError
+from cardquota.quota import QuantityError
 from cardquota.quota.pods import pod_totals
 
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cardquota.quota import limits
-from cardquota.quota.kept_objects import KeptObjects
+from cardquota.quota import KeptObjects, limits
 from cardquota.quota.pods import WorkloadCache, WorkloadFacts
 
 

@@ -11,9 +11,14 @@ from builders.pod import PodBody
 from cardquota.cluster.watch import watched_kinds
 from cardquota.loop import ChangeNotifier
 from cardquota.quota import limits
-from cardquota.quota.objects import Meta, Workload
-from cardquota.quota.objects.cluster import LimitRange, LimitRangeItem, LimitRangeSpec
-from cardquota.quota.objects.workload import LargeWorkload
+from cardquota.quota.objects import (
+    LargeWorkload,
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
+    Meta,
+    Workload,
+)
 from cardquota.quota.pods import PodDefaults, WorkloadFacts, pod_of
 from cardquota.quota.pods.workload_facts import workload_facts
 

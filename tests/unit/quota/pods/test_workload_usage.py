@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
-from cardquota.quota.decisions import QueueRoom
-from cardquota.quota.decisions.borrowing import must_go_first
-from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota.decisions import QueueRoom, must_go_first, on_the_way
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord, PodRequest, WorkloadUsage
 from cardquota.quota.pods import queue_pods as own_pods

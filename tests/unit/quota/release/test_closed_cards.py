@@ -157,9 +157,9 @@ def test_who_waits_for_a_card_that_nobody_knows_any_more(*, fifo: bool) -> None:
     queue = RED.fifo() if fifo else RED
     ledger = a_cluster(other, queue, large, holds("r0"), later(waiting("small")))
     assert opened(ledger) == []
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, other.with_quota({}))
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     assert opened(ledger) == [["small"]]
 
 

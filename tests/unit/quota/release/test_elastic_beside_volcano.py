@@ -3,7 +3,7 @@
 from builders import H200, H800, Body, a_group, a_pod, see
 from builders.pod import PodBody
 from cardquota.quota import Reason
-from cardquota.quota.decisions.group_judgement import judge_enqueue
+from cardquota.quota.decisions import judge_enqueue
 from cardquota.quota.ledger import Ledger
 
 from ..releasing import GANG, QUEUE, a_cluster, cards_of, member, names, release, waiting

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from builders import H200, H800, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
-from cardquota.quota.decisions.enqueue_vote import enqueue_request
+from cardquota.quota.decisions import enqueue_request
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
@@ -192,9 +192,9 @@ def test_that_somebody_asks_is_noted_once_and_until_the_term_is_over() -> None:
     ledger.dirty.clear()
     ledger.decisions.note_vote(KEY, voted_on=True)
     assert ledger.groups[KEY].voted_on
-    assert KEY in ledger.dirty.take_groups()
+    assert KEY in ledger.dirty.groups.take()
     ledger.decisions.note_vote(KEY, voted_on=True)
     ledger.decisions.note_vote("team/nowhere", voted_on=True)
-    assert not ledger.dirty.take_groups()
+    assert not ledger.dirty.groups.take()
     ledger.decisions.note_vote(KEY, voted_on=False)
     assert not ledger.groups[KEY].voted_on

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending.pending_queue import AT_A_TIME
+from cardquota.quota.pending import AT_A_TIME
 from cardquota.quota.release import Starvation
 
 from ..counting import counted_calls

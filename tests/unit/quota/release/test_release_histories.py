@@ -163,7 +163,7 @@ class ReleaseHistory:
     # --- what is decided ----------------------------------------------------------------------
 
     def a_pass_is_left(self, queue: str, steps: int) -> None:
-        self.pending |= self.ledger.dirty.take_pending() | {queue}
+        self.pending |= self.ledger.dirty.pending.take() | {queue}
         account = self.ledger.account(queue)
         passes = release_cycle(self.ledger, account, starvation=self.starvation) if account else ()
         for found in passes:
@@ -205,7 +205,7 @@ class ReleaseHistory:
 
     def all_is_looked_at(self) -> None:
         for _ in range(1_000):
-            self.pending |= self.ledger.dirty.take_pending()
+            self.pending |= self.ledger.dirty.pending.take()
             if not self.pending:
                 break
             self.a_pass_is_left(min(self.pending), 1_000)

@@ -163,7 +163,7 @@ def test_cards_that_become_known_while_some_are_still_being_activated() -> None:
     see(ledger, a_queue("one").with_quota({"NVIDIA-A1": 1}))
     assert next(iter(release_cycle(ledger, red(ledger)))) is None
     see(ledger, a_queue("two").with_quota({"NVIDIA-A2": 1}))
-    assert ledger.dirty.take_pending() >= {"red"}
+    assert ledger.dirty.pending.take() >= {"red"}
     found = release(ledger)[1]
     assert set(all_of(found)) == {"p001", "p002"}
     assert {refusal.verdict.reason for refusal in found} == {Reason.CARD_NOT_IN_QUOTA}
@@ -226,10 +226,10 @@ def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
     ledger = a_cluster(*unlike(40), waiting("held", 3).stamped("red", {H200: 3}))
     list(release_cycle(ledger, red(ledger)))
     see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     assert len(all_of(told(ledger))) == 32
-    assert ledger.dirty.pending == 1
-    assert ledger.dirty.take_pending() == {"red"}
+    assert len(ledger.dirty.pending) == 1
+    assert ledger.dirty.pending.take() == {"red"}
     assert not ledger.dirty.pending
     assert len(release(ledger)[0]) == 3
 

@@ -57,16 +57,16 @@ def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written(
     """Else a member could be the only one that runs, and nothing be reserved for the others."""
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
     ledger.decisions.confirm_reservation("team/gang", reserving(ledger), 5)
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     assert release(ledger)[0] == [["c"]]
 
 
 def test_t2_or_until_the_reservation_is_seen() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
     reservation = reserving(ledger)
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, GANG.reserving("red", dict(reservation.amounts), "t").at_revision(5))
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     assert release(ledger)[0] == [["c"]]
 
 
@@ -225,9 +225,9 @@ def test_a_gang_that_runs_is_tried_again_when_a_card_is_known_that_it_lacks() ->
     blue = a_queue("blue").with_quota({H200: 1})
     ledger = a_cluster(blue, GANG, runs("r", 1), member("w", 1, f"{H200}|XPU-9"))
     assert release(ledger)[0] == []
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, blue.with_quota({H200: 1, "XPU-9": 1}).at_revision(5))
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     assert release(ledger)[0] == [["w"]]
 
 
@@ -326,9 +326,9 @@ def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_th
     for uid, stamp in stamps.items():
         ledger.decisions.retract(uid, stamp)
     assert release(ledger, queue="blue")[0] == []
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     ledger.decisions.retract_reservation("team/gang", reservation)
-    assert "blue" in ledger.dirty.take_pending()
+    assert "blue" in ledger.dirty.pending.take()
     assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
 
 
@@ -367,9 +367,9 @@ def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
     assert release(ledger) == ([], [])
     see(ledger, waiting("other"))
     assert release(ledger)[0] == [["other"]]
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     ledger.decisions.put_back_gang("team/gang", "red")
-    assert "red" in ledger.dirty.take_pending()
+    assert "red" in ledger.dirty.pending.take()
     assert release(ledger)[0] == [["a", "b"]]
 
 

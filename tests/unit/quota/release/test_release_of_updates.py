@@ -10,8 +10,7 @@ from cardquota.quota import Limit
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import candidate_order
-from cardquota.quota.release import ReleaseJudge, Starvation, release_cycle
-from cardquota.quota.release.cycle import BORROWERS_AT_A_TIME
+from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, Starvation, release_cycle
 
 from ..releasing import release
 from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set
@@ -58,7 +57,7 @@ def test_r6_it_is_judged_again_when_the_workload_is_seen_as_it_is() -> None:
     assert opened(ledger) == []
     ledger.dirty.clear()
     replica_set(ledger, "web-new", 1)
-    assert ledger.dirty.take_pending() == {"queue"}
+    assert ledger.dirty.pending.take() == {"queue"}
     assert opened(ledger) == [["new"]]
 
 
@@ -66,19 +65,19 @@ def test_r6_other_workloads_are_no_news() -> None:
     ledger = full(new=0)
     ledger.dirty.clear()
     deployment(ledger, 4)  # nobody waits
-    assert ledger.dirty.take_pending() == set()
+    assert ledger.dirty.pending.take() == set()
     deployment(ledger, 3)
     replica_set(ledger, "web-new", 1, "4")
     see(ledger, pod("new").gated())
     ledger.dirty.clear()
     replica_set(ledger, "api-1", 1)
     deployment(ledger, 3)  # as before
-    assert ledger.dirty.take_pending() == set()
+    assert ledger.dirty.pending.take() == set()
     deployment(ledger, 4)
-    assert ledger.dirty.take_pending() == {"queue"}
+    assert ledger.dirty.pending.take() == {"queue"}
     ledger.dirty.clear()
     ledger.workloads.gone("d")
-    assert ledger.dirty.take_pending() == {"queue"}
+    assert ledger.dirty.pending.take() == {"queue"}
 
 
 def test_r6_another_allowance_is_news() -> None:

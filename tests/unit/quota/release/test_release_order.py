@@ -4,9 +4,8 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_node, 
 from builders.pod import PodBody
 from builders.queue_order import queue_order
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Opening
+from cardquota.quota.release import Opening, QueueOrder, usage
 from cardquota.quota.release.cycle import openings
-from cardquota.quota.release.release_order import QueueOrder, usage
 
 from ...containers import containers
 

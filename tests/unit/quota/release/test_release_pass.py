@@ -105,9 +105,9 @@ def test_e6_the_class_that_a_group_names_lifts_none_of_its_pods() -> None:
 def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
     ledger = a_cluster(a_namespace().in_mode("enforced"), waiting("a", 9))
     assert release(ledger)[0] == []
-    ledger.dirty.take_pending()
+    ledger.dirty.pending.take()
     see(ledger, a_namespace().in_mode("audit").at_revision(2))
-    assert OUTSIDE in ledger.dirty.take_pending()
+    assert OUTSIDE in ledger.dirty.pending.take()
     assert release(ledger, OUTSIDE)[0] == [["a"]]
 
 

@@ -4,9 +4,9 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports.cluster_report import ClusterCard, UseTotals, cluster_report
+from cardquota.quota.reports import QueueUse, UseTotals
+from cardquota.quota.reports.cluster_report import ClusterCard, cluster_report
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.reports.queue_report import QueueUse
 
 ONLINE, OFFLINE = QueueUse.ONLINE, QueueUse.OFFLINE
 

@@ -6,7 +6,8 @@ from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports.drift import Compared, compare, drift
+from cardquota.quota.reports import Compared, compare
+from cardquota.quota.reports.drift import drift
 
 
 def running(queue: str, number: int) -> PodBody:

@@ -3,7 +3,7 @@
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.reports.queue_report import group_cards
+from cardquota.quota.reports import group_cards
 
 RED = a_queue("red").with_quota({H200: 9, "NVIDIA-H800": 9})
 

@@ -3,7 +3,7 @@
 from builders import GPU, H200, a_ledger, a_node, a_pod
 from cardquota.quota import to_its_end
 from cardquota.quota.cards import CardPlacement, MemoryPod
-from cardquota.quota.reports.memory_report import (
+from cardquota.quota.reports import (
     MemoryNodeRow,
     MemoryPodRow,
     SharedCardRow,

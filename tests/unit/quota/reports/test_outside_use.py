@@ -2,7 +2,8 @@
 
 from builders import GPU, H200, H800, a_namespace, a_node, a_pod
 from builders.pod import PodBody
-from cardquota.quota.reports.cluster_report import OutsideUse, outside_use
+from cardquota.quota.reports import OutsideUse
+from cardquota.quota.reports.cluster_report import outside_use
 
 from ..red_queue import POD, a_cluster
 

@@ -18,8 +18,7 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import QueueReport, report
-from cardquota.quota.reports.queue_report import CardRow, ResourceRow, columns
+from cardquota.quota.reports import CardRow, QueueReport, ResourceRow, columns, report
 
 QUEUE = a_queue("red").with_quota({H200: 3})
 

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit
-from cardquota.quota.cards.card import mib_of
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit, mib_of
 from cardquota.quota.objects import Expression, Term
-from cardquota.quota.selectors import Selector
-from cardquota.quota.selectors.card_requirement import CardRequirement, bound_of, whole_number
+from cardquota.quota.selectors import CardRequirement, Selector, bound_of, whole_number
 
 from ..asked_node import selects
 

@@ -1,7 +1,7 @@
 """P5: shares of one product that differ in memory alone are told apart by node affinity."""
 
 from cardquota.quota.cards import MemoryLabel, MemoryUnit
-from cardquota.quota.selectors.selector import memory_asked_for
+from cardquota.quota.selectors import memory_asked_for
 
 KEY = "nvidia.com/gpu.memory"
 SMALL = MemoryLabel(KEY, 40, MemoryUnit.MIB)

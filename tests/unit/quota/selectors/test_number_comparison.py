@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.selectors.card_requirement import compares, whole_number
+from cardquota.quota.selectors import compares, whole_number
 
 LARGEST = str(2**63 - 1)
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import a_pod
-from cardquota.quota.selectors import Selector
-from cardquota.quota.selectors.selector import NODE_NAME, LabelledNode, picked
+from cardquota.quota.selectors import NODE_NAME, LabelledNode, Selector, picked
 
 from ..asked_node import selects
 

@@ -7,8 +7,7 @@ from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
 from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit
 from cardquota.quota.objects import Expression, Term
-from cardquota.quota.selectors import Selector
-from cardquota.quota.selectors.selector import decode, encode
+from cardquota.quota.selectors import Selector, decode, encode
 
 PRODUCT = f"{GPU}.product"
 REPLICAS = f"{GPU}.replicas"

@@ -3,9 +3,8 @@
 import pytest
 
 from cardquota.quota import SizedCache
-from cardquota.quota.objects.node import Taint, Toleration
-from cardquota.quota.selectors import selector
-from cardquota.quota.selectors.selector import taints_of, tolerates, tolerations_of
+from cardquota.quota.objects import Taint, Toleration
+from cardquota.quota.selectors import selector, taints_of, tolerates, tolerations_of
 
 GPU = Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule")
 ENDS = Taint(key="nvidia.com/gpu", value="present", effect="NoExecute")

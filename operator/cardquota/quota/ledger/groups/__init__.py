@@ -5,14 +5,16 @@ group. It judges nothing, and knows nothing of other groups.
 """
 
 from .group_facts import (
+    NO_REQUEST,
+    AskedCards,
     GroupFacts,
+    GroupRequest,
     NamespaceFacts,
     job_of,
     minimum_problem,
     namespace_facts,
     queue_said,
 )
-from .group_request import NO_REQUEST, AskedCards, GroupRequest
 from .pod_group_state import PodGroupState, Stage
 from .stored_group import (
     FOREIGN,

@@ -98,7 +98,7 @@ class GroupHoldings:
     def hold(self, record: PodRecord, sign: int) -> None:
         """Count in (`sign` 1) or out (-1) a member that holds its charge in its queue."""
         self.held_members += sign
-        leaves = record.facts.terminating and record.leaves
+        leaves = record.leaves
         for dimension, amount in record.charge:
             count(self.holds, (record.queue, dimension), sign * amount)
             if leaves:

@@ -14,9 +14,8 @@ from ...pods.pod_record import PodRecord, SortKey
 from ...pods.pod_request import CardChoice
 from ...stamp import Reservation
 from ...vocabulary import GroupPhase
-from .group_facts import GroupFacts
+from .group_facts import NO_REQUEST, GroupFacts, GroupRequest
 from .group_holdings import UNKNOWN_MINIMUM, GroupHoldings, count
-from .group_request import NO_REQUEST, GroupRequest
 
 _NO_TASKS: Final[Mapping[str, int]] = {}
 
@@ -254,43 +253,32 @@ class PodGroupState(GroupHoldings):
         """An unfinished pod is a member."""
         self.members[record.facts.uid] = record
         count(self._priorities, record.facts.priority, 1)
-        self._exists(record.facts.task, 1)
+        count(self._existing_by_task, record.facts.task, 1)
 
     def succeed(self, uid: str, task: str) -> None:
         """A member succeeded. It no longer counts as unfinished."""
         self.succeeded[uid] = task
-        self._exists(task, 1)
-        self._started(task, 1)
+        count(self._existing_by_task, task, 1)
+        count(self._started_by_task, task, 1)
 
     def leave(self, uid: str) -> None:
         """A member left the group, or is gone. An unfinished one: with the facts it joined with."""
         record = self.members.pop(uid, None)
         if record is not None:
             count(self._priorities, record.facts.priority, -1)
-            self._exists(record.facts.task, -1)
-        task = self.succeeded.pop(uid, "")
-        self._exists(task, -1)
-        self._started(task, -1)
+            count(self._existing_by_task, record.facts.task, -1)
+        elif uid in self.succeeded:
+            task = self.succeeded.pop(uid)
+            count(self._existing_by_task, task, -1)
+            count(self._started_by_task, task, -1)
         self.failed.discard(uid)
-
-    def wait(self, choice: CardChoice, sign: int) -> None:
-        """Count in (`sign` 1) or out (-1) a member at the gate that asks for this."""
-        count(self.waiting, choice, sign)
 
     def hold(self, record: PodRecord, sign: int) -> None:
         """Count in (`sign` 1) or out (-1) a member that holds its charge in its queue."""
         super().hold(record, sign)
         if sign > 0:
             self.asked = None  # it has begun; once its pods have failed somebody has to ask again
-        self._started(record.facts.task, sign)
-
-    def _exists(self, task: str, sign: int) -> None:
-        if task:
-            count(self._existing_by_task, task, sign)
-
-    def _started(self, task: str, sign: int) -> None:
-        if task:
-            count(self._started_by_task, task, sign)
+        count(self._started_by_task, record.facts.task, sign)
 
     def see(self, facts: GroupFacts | None) -> None:
         """Take in new facts."""

@@ -171,7 +171,7 @@ async def test_e2_while_a_start_is_taken_back_nothing_else_of_the_gang_starts(
 
         async def stirred() -> None:
             while not leader.opened:
-                leader.ledger.dirty.mark_pending("queue")
+                leader.ledger.dirty.pending.add("queue")
                 leader.releaser.wake()
                 await asyncio.sleep(0)
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from builders import a_group
+from cardquota.quota import TASKS
 from cardquota.quota.ledger.groups import (
     FOREIGN,
     NO_CONDITION,
@@ -12,7 +13,6 @@ from cardquota.quota.ledger.groups import (
     QUOTA_CONDITION,
 )
 from cardquota.quota.ledger.groups.group_facts import group_facts
-from cardquota.quota.limits import TASKS
 from cardquota.quota.objects import PodGroup
 
 OURS = {"type": "Unschedulable", "status": "True", "reason": "QueueNotOpen", "message": "closed"}

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from builders import CARDS, a_group, a_ledger, a_pod, a_queue, see
-from cardquota.quota import MIN_MEMBER
+from cardquota.quota import MIN_MEMBER, TASKS
 from cardquota.quota.ledger.groups import minimum_problem, queue_said
-from cardquota.quota.limits import TASKS
 
 
 @pytest.mark.parametrize(
@@ -106,13 +105,13 @@ FAILED = a_pod("p").in_group("gang").on_node("h200-1").in_phase("Failed")
 def test_a_failed_member_is_counted_until_it_is_gone() -> None:
     ledger = a_ledger(*CARDS, a_group().of(2), FAILED)
     group = ledger.groups["team/gang"]
-    ledger.dirty.take_groups()
+    ledger.dirty.groups.take()
     assert (group.failed, group.members, group.members_existing) == ({FAILED.uid}, {}, 0)
     see(ledger, FAILED.at_revision(2))
-    assert ledger.dirty.take_groups() == set()
+    assert ledger.dirty.groups.take() == set()
     ledger.pod_gone(FAILED.uid)
     assert not group.failed
-    assert ledger.dirty.take_groups() == {"team/gang"}
+    assert ledger.dirty.groups.take() == {"team/gang"}
 
 
 def test_a_group_is_kept_for_its_failed_members_alone() -> None:

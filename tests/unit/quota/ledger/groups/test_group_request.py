@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cardquota.quota import REQUEST_CARDS, REQUEST_TEXT
 from cardquota.quota.ledger.groups import NO_REQUEST, AskedCards
-from cardquota.quota.ledger.groups.group_request import group_request
-from cardquota.quota.limits import REQUEST_CARDS, REQUEST_TEXT
-from cardquota.quota.objects.meta import ResourceList
+from cardquota.quota.ledger.groups.group_facts import group_request
+from cardquota.quota.objects import ResourceList
 
 H200, H800 = "NVIDIA-H200", "NVIDIA-H800"
 

@@ -48,7 +48,7 @@ def test_nothing_holds_up_pods_where_nothing_is_enforced(mode: str, group: Body)
     ledger.dirty.clear()
     see(ledger, ENFORCED)
     assert not needs_nothing(ledger)
-    assert ledger.dirty.take_groups() == {"team/gang"}
+    assert ledger.dirty.groups.take() == {"team/gang"}
 
 
 def test_a_group_without_a_queue_waits_for_nothing() -> None:
@@ -59,7 +59,7 @@ def test_it_is_looked_at_when_its_queue_opens() -> None:
     ledger = a_ledger(*CARDS, ENFORCED, GROUP)
     ledger.dirty.clear()
     see(ledger, QUEUE)
-    assert ledger.dirty.take_groups() == {"team/gang"}
+    assert ledger.dirty.groups.take() == {"team/gang"}
     assert needs_nothing(ledger)
 
 
@@ -68,7 +68,7 @@ def test_who_is_gone_is_looked_at_no_more() -> None:
     ledger.group_gone("team/gang")
     ledger.dirty.clear()
     ledger.queue_gone("red")
-    assert ledger.dirty.take_groups() == set()
+    assert ledger.dirty.groups.take() == set()
 
 
 def test_it_needs_something_once_its_pods_are_there() -> None:
