@@ -11,9 +11,9 @@ import pytest
 import urllib3
 
 from cardquota.quota import vocabulary as v
-from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
+from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import ask
-from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
+from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, released
 
 from .running import (
@@ -53,14 +53,6 @@ METRICS = (
 )
 """Names that dashboards and alerts rely on."""
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{v.OPERATOR_NAMESPACE}/leases/{v.LEASE}"
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A plane that has never heard of us."""
-    with running_plane(tmp_path_factory.mktemp("life"), replicas=0) as cluster:
-        add_roomy_nodes(cluster)
-        yield cluster
 
 
 @pytest.fixture(scope="module", name="installed")
