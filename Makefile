@@ -11,6 +11,9 @@ OVERRUN ?=
 SLOWEST := --durations=15 --durations-min=3
 IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 
+# Else each worker and each process under test compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door lint crds up down
 

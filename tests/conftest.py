@@ -39,7 +39,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The one plane with the product that all tests share."""
+    """The plane with the product that many tests share."""
     if existing_cluster() is not None:
         pytest.skip("the product is started on planes of our own only")
     folder = tmp_path_factory.mktemp("product-plane")

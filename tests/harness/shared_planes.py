@@ -1,34 +1,51 @@
 """The planes that many tests share, and which tests those are."""
 
+from collections.abc import Mapping
+from typing import Final
+
 import pytest
 
-_SHARED = {
+_SHARED: Final[Mapping[str, str]] = {
+    "tests/conformance/test_on_plane.py": "product_plane",
     "tests/integration/admission/": "product_plane",
     "tests/integration/cli/": "product_plane",
-    "tests/integration/release/": "product_plane",
-    "tests/integration/samples/": "product_plane",
-    "tests/integration/scaling/": "product_plane",
-    "tests/integration/status/": "product_plane",
-    "tests/integration/ways_round/": "product_plane",
-    "tests/conformance/test_on_plane.py": "product_plane",
     "tests/integration/dev/test_autoscaling.py": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
-    "tests/integration/extender/": "extender_plane",
+    "tests/integration/release/": "product_plane",
+    "tests/integration/samples/": "product_plane",
+    "tests/integration/scaling/": "product_plane again",
+    "tests/integration/status/": "product_plane again",
+    "tests/integration/ways_round/": "product_plane again",
+    "tests/integration/process/test_check.py": "bare_plane",
+    "tests/integration/process/test_flow.py": "bare_plane",
+    "tests/integration/process/test_installation.py": "bare_plane",
+    "tests/integration/process/test_settings.py": "bare_plane",
+    "tests/integration/process/test_told_again.py": "bare_plane",
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",
     "tests/integration/leader/": "plane",
     "tests/integration/scheduler/": "plane",
+    "tests/integration/extender/": "extender_plane",
     "tests/integration/install/": "stage",
     "tests/integration/volcano/test_enqueueing.py": "asked_by_volcano",
     "tests/integration/volcano/": "beside_volcano",
 }
-"""By folder or file: whoever distributes tests among workers sees their names alone."""
+"""By folder or file, since whoever distributes tests among workers sees their names alone: the
+fixture, and a word more where another worker starts it once more. The longest come first.
+"""
+_ORDER: Final = tuple(dict.fromkeys(_SHARED.values()))
 
 
 def by_name(nodeid: str) -> str | None:
-    """The fixture of the shared plane that a test may use, by where the test stands."""
+    """What a worker takes together with all others of the name; None for a test without."""
     return next((plane for path, plane in _SHARED.items() if nodeid.startswith(path)), None)
+
+
+def turn_of(nodeid: str) -> int:
+    """Tests are run in this order."""
+    plane = by_name(nodeid)
+    return len(_ORDER) if plane is None else _ORDER.index(plane)
 
 
 def by_fixtures(item: pytest.Item) -> str | None:

@@ -48,14 +48,6 @@ def raw(plane: Cluster, path: str) -> Any:
     return json.loads(answer.stdout)
 
 
-def test_kubectl_top(product_plane: Cluster, namespace: str) -> None:
-    deploy(product_plane, namespace)
-    pods = product_plane.kubectl("top", "pods", "-n", namespace, "--no-headers")
-    assert pods.stdout.split()[1:] == ["100m", "64Mi"], pods.stderr
-    nodes = product_plane.kubectl("top", "nodes")
-    assert "hopper-1" in nodes.stdout, nodes.stderr
-
-
 def test_an_unreadable_annotation_does_no_harm(product_plane: Cluster, namespace: str) -> None:
     deploy(product_plane, namespace)
     core = client.CoreV1Api(product_plane.admin)

@@ -60,13 +60,18 @@ def gone(folder: Folder, processes: list[Process]) -> bool:
 def test_what_dies_is_started_again_and_a_signal_ends_all_in_order(
     folder: Folder, foreground: subprocess.Popen[str]
 ) -> None:
-    """SIGTERM here; how SIGINT ends it is shown below."""
+    """SIGTERM here; `test_demo` shows how SIGINT ends it, and `down`."""
     before = next(one for one in running(folder) if one.name == "kube-scheduler")
     os.kill(before.pid, signal.SIGKILL)
     again = eventually(lambda: another_one(folder, before), "another scheduler")
     assert again is not None
     assert again.address == before.address
     processes = running(folder)
+    up = [*COMMAND, "up", "--without-product", "--detach", "--dir", str(folder.path)]
+    second = subprocess.run(up, check=False, capture_output=True, text=True, timeout=60)
+    assert second.returncode != 0
+    assert "already holds a running plane" in second.stderr
+    assert all(one.alive for one in processes)
     foreground.terminate()
     assert foreground.wait(60) == 0
     assert gone(folder, processes)
@@ -87,21 +92,6 @@ def test_the_watchdog_ends_what_a_killed_supervisor_leaves(
     foreground.kill()
     eventually(lambda: gone(folder, processes), "all ended")
     eventually(lambda: not held(folder.lock), "lock given back")
-
-
-def test_a_plane_that_is_detached_is_ended_by_down(folder: Folder) -> None:
-    place = ["--dir", str(folder.path)]
-    up = [*COMMAND, "up", "--without-product", "--detach", *place]
-    started = subprocess.run(up, check=True, capture_output=True, text=True, timeout=120)
-    assert started.stdout.splitlines()[-1] == str(folder.kubeconfig)
-    processes = running(folder)
-    second = subprocess.run(up, check=False, capture_output=True, text=True, timeout=60)
-    assert second.returncode != 0
-    assert "already holds a running plane" in second.stderr
-    assert all(one.alive for one in processes)
-    subprocess.run([*COMMAND, "down", *place], check=True, timeout=90)
-    assert not any(one.alive for one in processes)
-    assert not folder.path.exists()
 
 
 TESTS = """
@@ -126,22 +116,6 @@ def test_a_plane_does_not_outlive_the_tests_that_started_it(folder: Folder) -> N
         processes = running(folder)
         tests.kill()
     eventually(lambda: gone(folder, processes), "all ended")
-
-
-def test_an_interrupt_while_it_starts_leaves_nothing(folder: Folder) -> None:
-    command = [*COMMAND, "up", "--without-product", "--dir", str(folder.path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as supervisor:
-
-        def api_server() -> Process | None:
-            state = read_state(folder)
-            names = {one.name: one for one in state.processes} if state else {}
-            return names.get("kube-apiserver")
-
-        eventually(api_server, "API server started")
-        processes = read(folder).processes
-        supervisor.send_signal(signal.SIGINT)
-        assert supervisor.wait(60) == 0
-    assert gone(folder, processes)
 
 
 def test_a_component_that_cannot_start_is_named(folder: Folder, tmp_path: Path) -> None:

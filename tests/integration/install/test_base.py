@@ -1,15 +1,14 @@
 """`manifests/`: an API server takes all of it, and the operator may do no more than it must."""
 
-from os.path import relpath
 from pathlib import Path
 
 import pytest
-import yaml
 
 from cardquota.runtime import serving_names
 from cardquota.settings import Settings
 from cardquota_dev.testing import eventually
 
+from .kustomized import built, by_name, container
 from .policy_api import ROOT, SETTINGS, TEAM, TENANT, PolicyApi, allowed
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
@@ -29,27 +28,16 @@ def test_the_whole_base_is_accepted(api: PolicyApi) -> None:
 
 def test_with_cert_manager_the_secret_is_its_own(api: PolicyApi, tmp_path: Path) -> None:
     """As far as it goes without cert-manager: the component fits the base."""
-    manifests = ROOT / "manifests"
-    kustomization = {
-        "resources": [relpath(manifests / "base", tmp_path)],
-        "components": [relpath(manifests / "components" / "cert-manager", tmp_path)],
-    }
-    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
-    built = api.plane.kubectl("kustomize", str(tmp_path))
-    assert built.returncode == 0, built.stderr
-    documents = {
-        (one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(built.stdout)
-    }
-    serving = documents["Certificate", "cardquota-webhook"]
+    found = by_name(built(api, tmp_path, "cert-manager"))
+    serving = found["Certificate", "cardquota-webhook"]
     assert serving["metadata"]["namespace"] == OWN
     assert serving["spec"]["secretName"] == SETTINGS.webhook.secret
     assert serving["spec"]["dnsNames"] == serving_names(SETTINGS.webhook, SETTINGS.namespace)
-    by_name = serving["spec"]["issuerRef"]["kind"], serving["spec"]["issuerRef"]["name"]
-    authority = documents[by_name]["spec"]["ca"]["secretName"]
-    assert documents["Certificate", "cardquota-webhook-ca"]["spec"]["secretName"] == authority
-    (container,) = documents["Deployment", "cardquota"]["spec"]["template"]["spec"]["containers"]
+    issuer = serving["spec"]["issuerRef"]["kind"], serving["spec"]["issuerRef"]["name"]
+    authority = found[issuer]["spec"]["ca"]["secretName"]
+    assert found["Certificate", "cardquota-webhook-ca"]["spec"]["secretName"] == authority
     with pytest.MonkeyPatch.context() as patch:
-        for variable in container["env"]:
+        for variable in container(found)["env"]:
             patch.setenv(variable["name"], variable["value"])
         assert Settings().webhook.certificates == "secret"
 

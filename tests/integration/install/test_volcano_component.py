@@ -1,60 +1,27 @@
-"""`manifests/components/volcano`: kustomize gives what is rendered, an API server takes it, and the
-block for Volcano's configuration says where we listen.
-"""
+"""`manifests/components/volcano`: the block for Volcano's configuration says where we listen."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from cardquota.extender import ENQUEUE_PATH
-from cardquota.install import documents
-from cardquota.settings import GateSetter, Settings, Webhook
+from cardquota.settings import Settings
 
-from .policy_api import PolicyApi, allowed
-from .test_extender_component import MANIFESTS, built, by_name
+from .kustomized import MANIFESTS, built, by_name, container
+from .policy_api import PolicyApi
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("gate", GateSetter)
-def test_it_is_what_the_settings_render(api: PolicyApi, tmp_path: Path, gate: GateSetter) -> None:
-    """With the component that it should stand beside, too, in either order."""
-    components = ["volcano"] if gate is GateSetter.WEBHOOK else ["volcano", "gate-policy"]
-    settings = Settings.model_construct(webhook=Webhook(gate=gate), scheduler="volcano")
-    wanted = {(one["kind"], one["metadata"]["name"]): one for one in documents(settings)}
-    for order in {tuple(components), tuple(components[::-1])}:
-        text = built(api, tmp_path, *order)
-        found = by_name(text)
-        ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}
-        assert ours == wanted
-        assert read(found) == (gate, "volcano")
+def test_volcano_is_told_where_we_listen(api: PolicyApi, tmp_path: Path) -> None:
+    found = by_name(built(api, tmp_path, "volcano"))
     # Those of Volcano's names are Volcano's; what is asked of us is ours everywhere.
     assert {name for kind, name in found if kind == "CustomResourceDefinition"} == {
         "queuereviews.cardquota.volcano.sh",
         "terms.cardquota.volcano.sh",
         "workloadreviews.cardquota.volcano.sh",
     }
-    dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
-    allowed(api.kubectl(*dry_run, text=text))
-
-
-def read(found: dict[tuple[str, str], dict[str, Any]]) -> tuple[GateSetter, str]:
-    """What a replica reads of its file and its environment."""
-    stored = yaml.safe_load(found["ConfigMap", "cardquota"]["data"]["config.yaml"])
-    config = Settings(**(stored or {}))
-    said = {one["name"]: one.get("value") for one in container(found)["env"]}
-    return config.webhook.gate, said["CARDQUOTA_SCHEDULER"]
-
-
-def container(found: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
-    (one,) = found["Deployment", "cardquota"]["spec"]["template"]["spec"]["containers"]
-    return dict(one)
-
-
-def test_volcano_is_told_where_we_listen(api: PolicyApi, tmp_path: Path) -> None:
-    found = by_name(built(api, tmp_path, "volcano"))
     ports = {one["name"]: one for one in found["Service", "cardquota-webhook"]["spec"]["ports"]}
     listens = {one["name"]: one["containerPort"] for one in container(found)["ports"]}
     assert ports["enqueue"]["targetPort"] == "enqueue"

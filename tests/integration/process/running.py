@@ -11,7 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,14 @@ class OperatorProcess:
             self._process.kill()
             self._process.wait()
 
+    def stop(self) -> None:
+        """It gives the Lease up, so that the next one need not wait for the end of its term."""
+        if self._process is not None and self._process.poll() is None:
+            self.signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self.ended()
+        self.kill()
+
     def manifests(self) -> str:
         done = subprocess.run(
             [*CARDQUOTA, "manifests", f"--config={self.config}"],
@@ -167,14 +175,32 @@ def published(cluster: Cluster, field: str) -> str:
     return done.stdout
 
 
+RIGHTS = [CHECKOUT / f"manifests/base/{name}.yaml" for name in ("rbac", "roles", "flowschema")]
+
+
+def flags_of(files: list[Path]) -> list[str]:
+    return [flag for file in files for flag in ("-f", str(file))]
+
+
 def install_base(cluster: Cluster) -> None:
     """What an administrator applies before the operator starts."""
-    base = CHECKOUT / "manifests" / "base"
-    files = [base / f"{name}.yaml" for name in ("namespace", "rbac", "roles", "flowschema")]
     crds = [p for p in sorted((CHECKOUT / "crds").glob("*.yaml")) if p.name != "kustomization.yaml"]
-    flags = [flag for file in (*files, *crds) for flag in ("-f", str(file))]
-    done = cluster.kubectl("apply", "--server-side", *flags)
+    files = [CHECKOUT / "manifests/base/namespace.yaml", *RIGHTS, *crds]
+    done = cluster.kubectl("apply", "--server-side", *flags_of(files))
     assert done.returncode == 0, done.stderr
+
+
+def take_away(cluster: Cluster) -> None:
+    """All of ours but the definitions and what is in the Namespace."""
+    webhooks = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
+    policies = "validatingadmissionpolicybindings,validatingadmissionpolicies"
+    for what in (
+        (f"{webhooks},{policies}", "--all", "--wait=false"),
+        ("queues,podgroups", "--all", "--all-namespaces"),
+        ("--ignore-not-found", *flags_of(RIGHTS)),
+    ):
+        done = cluster.kubectl("delete", *what)
+        assert done.returncode == 0, done.stderr
 
 
 def apply_webhooks(cluster: Cluster, operator: OperatorProcess) -> None:
@@ -192,7 +218,7 @@ def running(
     *,
     before: Callable[[], object] = lambda: None,
 ) -> Iterator[OperatorProcess]:
-    """An operator that leads, with its webhooks in place; killed at the end if it still runs.
+    """An operator that leads, with its webhooks in place; ended in the end if it still runs.
 
     `before`: what is done before it is started.
     """
@@ -207,4 +233,4 @@ def running(
         eventually(lambda: published_ca(cluster), "caBundle")
         yield operator
     finally:
-        operator.kill()
+        operator.stop()

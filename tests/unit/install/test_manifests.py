@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 
 from builders import H200, a_pod
 from builders.pod import PodBody
-from builders.rendered import render_policies
+from builders.rendered import parsed, render_policies
 from cardquota.install import (
+    documents,
     is_ours,
     render,
     webhook_paths,
@@ -33,18 +33,14 @@ BY_POLICY_IN_AUDIT = BY_POLICY.model_copy(update={"mode": InstallationMode.AUDIT
 BY_POLICY_REQUIRED = BY_POLICY.model_copy(update={"require_queue": True})
 
 
-def documents(text: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all(text))
-
-
 def of_kind(kind: str, settings: Settings) -> list[dict[str, Any]]:
-    return [d for d in documents(render(settings)) if d["kind"] == kind]
+    return [d for d in documents(settings) if d["kind"] == kind]
 
 
 def webhooks(settings: Settings) -> list[dict[str, Any]]:
     return [
         webhook
-        for document in documents(render(settings))
+        for document in documents(settings)
         if document["kind"].endswith("WebhookConfiguration")
         for webhook in document["webhooks"]
     ]
@@ -66,7 +62,8 @@ def test_same_settings_same_bytes() -> None:
 
 
 def test_policies_then_bindings_then_webhooks() -> None:
-    kinds = [d["kind"] for d in documents(render(DEFAULTS))]
+    assert parsed(render(DEFAULTS)) == documents(DEFAULTS)
+    kinds = [d["kind"] for d in documents(DEFAULTS)]
     order = [
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionPolicyBinding",
@@ -75,7 +72,7 @@ def test_policies_then_bindings_then_webhooks() -> None:
     ]
     assert list(dict.fromkeys(kinds)) == order
     assert kinds == sorted(kinds, key=order.index)
-    assert {d["kind"] for d in documents(render_policies(DEFAULTS))} == set(order[:2])
+    assert {d["kind"] for d in parsed(render_policies(DEFAULTS))} == set(order[:2])
 
 
 def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
@@ -114,7 +111,7 @@ def test_e2_a_pod_is_reviewed_once(settings: Settings) -> None:
     """
     kinds = {
         one["kind"]
-        for one in documents(render(settings))
+        for one in documents(settings)
         for webhook in one.get("webhooks", ())
         if any("pods" in r["resources"] and "CREATE" in r["operations"] for r in webhook["rules"])
     }
@@ -343,7 +340,7 @@ def test_v1_a_refusal_names_the_setting_by_which_volcano_is_known() -> None:
     ):
         texts = [
             check["messageExpression"]
-            for policy in documents(render_policies(settings))
+            for policy in parsed(render_policies(settings))
             for check in policy["spec"].get("validations", ())
             if "if this user is" in check.get("messageExpression", "")
         ]
@@ -355,7 +352,7 @@ def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
     """It fails open: each pod gets an answer of its own. No write of a status is asked about."""
     settings = Settings(scheduler="volcano")
     assert of_path("/validate", settings) == ["cardquota", "cardquota-volcano-jobs"]
-    found = {d["metadata"]["name"]: d for d in documents(render(settings))}
+    found = {d["metadata"]["name"]: d for d in documents(settings)}
     (webhook,) = found["cardquota-volcano-jobs"]["webhooks"]
     assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
     (rule,) = webhook["rules"]
@@ -372,7 +369,7 @@ def test_v1_what_others_are_refused_is_looked_at_beside_volcano_alone() -> None:
     """It decides nothing, is asked about nothing else, and nobody waits long for it."""
     settings = Settings(scheduler="volcano")
     assert of_path("/observe", settings) == ["cardquota-refused"]
-    found = {d["metadata"]["name"]: d for d in documents(render(settings))}
+    found = {d["metadata"]["name"]: d for d in documents(settings)}
     webhooks = found["cardquota-refused"]["webhooks"]
     assert [w["name"].partition(".")[0] for w in webhooks] == ["bindings", "groups"]
     for webhook in webhooks:

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from builders.rendered import render_policies
-from cardquota.install import documents
 from cardquota.quota import CARD_NAME, GATE, IS_MANAGED, MANAGED, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
-from cardquota_dev.generate import COMPONENT
 from cardquota_dev.testing import eventually
 from integration.asking import ApiReply, ask
 from integration.foreign_webhook import foreign_webhook
@@ -181,30 +178,3 @@ def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: Poli
         text = render_policies(BY_POLICY)
         allowed(gating.kubectl("apply", "--server-side", "-f", "-", text=text))
         eventually(lambda: gate_of(gating, managed))
-
-
-def test_the_component_is_what_the_setting_renders(gating: PolicyApi) -> None:
-    """kustomize gives what `cardquota manifests` prints, and the API server takes it."""
-    kustomization = {
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "resources": ["../../base"],
-        "components": ["../gate-policy"],
-    }
-    folder = COMPONENT.parent / ".test-gate-policy"
-    folder.mkdir()
-    try:
-        (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
-        built = gating.plane.kubectl("kustomize", str(folder))
-    finally:
-        (folder / "kustomization.yaml").unlink()
-        folder.rmdir()
-    assert built.returncode == 0, built.stderr
-    found = {(d["kind"], d["metadata"]["name"]): d for d in yaml.safe_load_all(built.stdout)}
-    wanted = {(d["kind"], d["metadata"]["name"]): d for d in documents(BY_POLICY)}
-    ours = {key: d for key, d in found.items() if "admissionregistration" in d["apiVersion"]}
-    assert ours == wanted
-    config = found["ConfigMap", "cardquota"]["data"]["config.yaml"]
-    assert Settings(**yaml.safe_load(config)).webhook.gate is GateSetter.POLICY
-    dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
-    allowed(gating.kubectl(*dry_run, text=built.stdout))

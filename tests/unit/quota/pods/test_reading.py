@@ -45,7 +45,7 @@ def test_alike_is_whoever_asks_alike() -> None:
 
 
 KEPT = 128 * 1024
-MANY = 200
+MANY = 100
 
 
 def readings_of(

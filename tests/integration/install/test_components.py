@@ -1,0 +1,59 @@
+"""`manifests/components`: kustomize gives what is rendered, and an API server takes it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cardquota.install import documents
+from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
+
+from .kustomized import Documents, built, by_name, container
+from .policy_api import PolicyApi, allowed
+
+pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "audit": {"mode": InstallationMode.AUDIT},
+    "extender": {"extender": Extender(enabled=True)},
+    "gate-policy": {"webhook": Webhook(gate=GateSetter.POLICY)},
+    "volcano": {"scheduler": "volcano"},
+}
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        ("audit",),
+        ("extender",),
+        # This takes a webhook away that the one before it changes.
+        ("extender", "gate-policy"),
+        ("gate-policy",),
+        ("gate-policy", "volcano"),
+        ("volcano",),
+        ("volcano", "gate-policy"),
+    ],
+    ids=" ".join,
+)
+def test_it_is_what_the_settings_render(
+    api: PolicyApi, tmp_path: Path, components: tuple[str, ...]
+) -> None:
+    values = {key: value for name in components for key, value in SETTINGS[name].items()}
+    settings = Settings.model_construct(**values)
+    text = built(api, tmp_path, *components)
+    found = by_name(text)
+    ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}
+    assert ours == {(one["kind"], one["metadata"]["name"]): one for one in documents(settings)}
+    assert read(found) == (settings.webhook.gate, settings.scheduler, settings.mode)
+    dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
+    allowed(api.kubectl(*dry_run, text=text))
+
+
+def read(found: Documents) -> tuple[GateSetter, str, str]:
+    """What a replica reads of its file and its environment."""
+    stored = yaml.safe_load(found["ConfigMap", "cardquota"]["data"]["config.yaml"])
+    config = Settings(**(stored or {}))
+    said = {one["name"]: one.get("value") for one in container(found)["env"]}
+    scheduler = said.get("CARDQUOTA_SCHEDULER", config.scheduler)
+    return config.webhook.gate, scheduler, said.get("CARDQUOTA_MODE", config.mode)
