@@ -11,13 +11,13 @@ from typing import Final
 
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..loop.time_slice import TimeSlice
-from ..quota.decisions.enqueue_vote import (
+from ..quota.decisions.group_judgement import judge_enqueue
+from ..quota.decisions.volcano import (
     EnqueueRequest,
     Vote,
     enqueue_request,
     vote_without_judgement,
 )
-from ..quota.decisions.group_judgement import judge_enqueue
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger

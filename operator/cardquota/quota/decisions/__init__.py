@@ -5,8 +5,8 @@ and changes nothing: the same question has the same answer.
 """
 
 from .create_judgement import judge_create
-from .enqueue_vote import Vote
 from .gang_judgement import judge_gang
 from .judgement import judge_release
 from .queue_room import QueueRoom
+from .volcano import Vote
 from .waking import refused_workload

@@ -6,7 +6,7 @@ from builders import H200, H800, R4090, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.decisions import Vote
-from cardquota.quota.decisions.enqueue_vote import (
+from cardquota.quota.decisions.volcano import (
     EnqueueRequest,
     enqueue_request,
     vote_without_judgement,

@@ -5,7 +5,7 @@ import pytest
 from builders import H200, H800, Body, a_group, a_queue
 from builders.volcano_job import VolcanoJobBody
 from cardquota.quota import to_its_end
-from cardquota.quota.decisions.enqueue_vote import EnqueueRequest, request_of_job
+from cardquota.quota.decisions.volcano import EnqueueRequest, request_of_job
 from cardquota.quota.ledger.groups import GroupRequest, job_of
 from cardquota.quota.messages import gang_messages
 

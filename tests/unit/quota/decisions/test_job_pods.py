@@ -3,7 +3,7 @@
 from builders import H200, a_ledger, a_pod, a_volcano_job
 from builders.volcano_job import VolcanoJobBody
 from cardquota.quota import JOB_TASKS, to_its_end
-from cardquota.quota.decisions.volcano_job import JobPods, has_too_many_tasks, read_job
+from cardquota.quota.decisions.volcano import JobPods, has_too_many_tasks, read_job
 
 from .written_jobs import a_job
 

@@ -4,7 +4,7 @@ from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.quota import Verdict, to_its_end
-from cardquota.quota.decisions.volcano_job import judge_job
+from cardquota.quota.decisions.volcano import judge_job
 from cardquota.quota.ledger import Ledger
 
 RED = a_queue("red").with_quota({H200: 3})

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from builders import H200, H800, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
-from cardquota.quota.decisions.enqueue_vote import enqueue_request
+from cardquota.quota.decisions.volcano import enqueue_request
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
