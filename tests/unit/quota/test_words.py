@@ -5,7 +5,6 @@ import pytest
 from builders import H200
 from cardquota.quota.words import (
     amount_text,
-    cores_text,
     lasting,
     listed,
     logged,
@@ -25,7 +24,7 @@ def test_amounts_are_in_peoples_units() -> None:
     [(4_000, "4"), (4_500, "4.5"), (250, "0.25"), (1, "0.001"), (0, "0"), (-1_500, "-1.5")],
 )
 def test_section_9_cpu_is_shown_in_cores(amount: int, text: str) -> None:
-    assert cores_text(amount) == text
+    assert amount_text("cpu", amount) == text
 
 
 @pytest.mark.parametrize(
