@@ -14,7 +14,7 @@ import msgspec
 from prometheus_client import Counter
 
 from cardquota.loop.time_slice import in_slices
-from cardquota.quota.decisions.volcano_job import has_too_many_tasks, judge_job
+from cardquota.quota.decisions.volcano import has_too_many_tasks, judge_job
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages

@@ -5,7 +5,6 @@ from typing import Final
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import (
-    fence_messages,
     gang_messages,
     gate_messages,
     queue_messages,
@@ -298,30 +297,34 @@ EVENTS: Final = (
         for when, says in (
             (
                 "The object that names the current term cannot be written. No gate opens.",
-                say(fence_messages.unwritten, _TERM, "404 NotFound: no such resource"),
+                say(report_messages.fence_unwritten, _TERM, "404 NotFound: no such resource"),
             ),
             (
                 "Another replica has the Lease by now, and this one is about to notice.",
-                say(fence_messages.not_ours, _TERM),
+                say(report_messages.fence_not_ours, _TERM),
             ),
             (
                 "The API server compares with another term, or a policy is changed. No gate opens.",
-                say(fence_messages.refused, _TERM, "only in the current term <cardquota-0_1a>"),
+                say(
+                    report_messages.fence_refused,
+                    _TERM,
+                    "only in the current term <cardquota-0_1a>",
+                ),
             ),
             (
                 "A policy or binding by term is missing, or the definition of Terms. Gates open.",
-                say(fence_messages.accepts_any, _TERM),
+                say(report_messages.fence_accepts_any, _TERM),
             ),
             (
                 "A ResourceQuota, a webhook or a missing right refuses the trial. Gates open.",
-                say(fence_messages.untried, "cardquota-system", "exceeded quota: podgroups"),
+                say(report_messages.fence_untried, "cardquota-system", "exceeded quota: podgroups"),
             ),
         )
     ),
     Entry(
         under=v.FENCE_IN_FORCE,
         when="None of these is the case any more.",
-        says=say(fence_messages.in_force),
+        says=say(report_messages.fence_in_force),
         where=(Where.FENCE,),
         rule="E11",
         do="Nothing.",

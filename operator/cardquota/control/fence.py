@@ -32,7 +32,7 @@ from ..cluster.events import EventRecorder, ObjectReference
 from ..cluster.writes import refused_for_term
 from ..metrics import Metrics
 from ..quota import vocabulary as v
-from ..quota.messages import fence_messages
+from ..quota.messages import report_messages
 from ..quota.stamp import Reservation, reservation_text
 from ..settings import InstallationMode, Settings
 
@@ -188,11 +188,11 @@ class Fence:
     async def _look(self, term: str) -> _Found | None:
         try:
             if not await self._name(term):
-                return _Found(FenceFault.UNWRITTEN, fence_messages.not_ours(self._where))
+                return _Found(FenceFault.UNWRITTEN, report_messages.fence_not_ours(self._where))
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
             if isinstance(error, OutcomeUnknown) and self._held.is_set():
                 return self._found  # no more is known than before; the Lease has its own deadline
-            text = fence_messages.unwritten(self._where, str(error))
+            text = report_messages.fence_unwritten(self._where, str(error))
             return _Found(FenceFault.UNWRITTEN, text)
         try:
             said = await self._tried_again()
@@ -204,7 +204,7 @@ class Fence:
             if not self._audit:
                 others = await _refusal(self._reserve(_NO_TERM))
                 if others is None:
-                    return _Found(FenceFault.OPEN, fence_messages.accepts_any(self._where))
+                    return _Found(FenceFault.OPEN, report_messages.fence_accepts_any(self._where))
         except OutcomeUnknown as error:
             return self._found if self._held.is_set() else self._untried(str(error))
         for said in (ours, others):
@@ -226,10 +226,10 @@ class Fence:
         return None
 
     def _refused_for(self, said: _Refusal) -> _Found:
-        return _Found(FenceFault.REFUSED, fence_messages.refused(self._where, said.text))
+        return _Found(FenceFault.REFUSED, report_messages.fence_refused(self._where, said.text))
 
     def _untried(self, answer: str) -> _Found:
-        return _Found(FenceFault.UNTRIED, fence_messages.untried(self._namespace, answer))
+        return _Found(FenceFault.UNTRIED, report_messages.fence_untried(self._namespace, answer))
 
     async def _name(self, term: str) -> bool:
         """Have the Term name our term. Returns whether it does: False if the Lease is not ours."""
@@ -271,7 +271,7 @@ class Fence:
                 lease, type="Warning", reason=v.FENCE_FAULT, message=now.text, topic=now.fault
             )
         else:
-            text = fence_messages.in_force()
+            text = report_messages.fence_in_force()
             _LOG.info("%s", text)
             self._events.record(lease, type="Normal", reason=v.FENCE_IN_FORCE, message=text)
         return True

@@ -207,9 +207,8 @@ def report_nodes(ledger: LedgerReader, events: EventRecorder) -> bool:
         found = ledger.nodes.take_report()
         if found is None:
             return True
-        facts, problems = found
+        facts, problems, others = found
         if problems:
-            others = ledger.nodes.problems.counts_others(facts.name)
             text = report_messages.not_counted(facts.name, problems, others=others)
             _tell(events, _node(facts), v.NOT_COUNTED, text)
         else:

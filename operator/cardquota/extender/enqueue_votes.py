@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Final
 
 from ..loop.time_slice import ChangeNotifier, TimeSlice
-from ..quota.decisions.enqueue_vote import (
+from ..quota.decisions.group_judgement import judge_enqueue
+from ..quota.decisions.volcano import (
     EnqueueRequest,
     Vote,
     enqueue_request,
     vote_without_judgement,
 )
-from ..quota.decisions.group_judgement import judge_enqueue
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ..quota.decisions.enqueue_vote import Vote
+from ..quota.decisions.volcano import Vote
 from ..quota.words import show
 
 ENQUEUE_PATH: Final = "/volcano/jobEnqueueable"

@@ -14,8 +14,7 @@ import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..loop.time_slice import ChangeNotifier
-from ..quota.decisions.enqueue_vote import EnqueueRequest, request_of_job
-from ..quota.decisions.volcano_job import has_too_many_tasks
+from ..quota.decisions.volcano import EnqueueRequest, has_too_many_tasks, request_of_job
 from ..quota.ledger.groups.group_facts import GroupFacts, job_of
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.limits import KIB

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import aiohttp
 
-from ..quota.decisions.enqueue_vote import Vote
+from ..quota.decisions.volcano import Vote
 from ..quota.messages import binding_messages as m
 from .binder import Binder
 from .enqueue_wire import ENQUEUE_PATH, EnqueueAnswerError, EnqueueAsk, enqueue_call, read_vote

@@ -105,7 +105,6 @@ from .vocabulary import (
 )
 from .words import (
     amount_text,
-    cores_text,
     lasting,
     listed,
     logged,

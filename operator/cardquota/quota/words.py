@@ -17,9 +17,11 @@ _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def amount_text(dimension: str, amount: int) -> str:
-    """An amount of cards, milli-cores or bytes, in the unit that people use."""
+    """An amount of cards, milli-cores or bytes, in the unit that people use (section 9): cores as
+    `4`, `4.5`, `0.25`.
+    """
     if dimension == CPU:
-        return cores_text(amount)
+        return _decimal(amount, 1000)
     return memory_text(amount) if dimension == MEMORY else str(amount)
 
 
@@ -29,11 +31,6 @@ def amount_texts(dimension: str, *amounts: int) -> list[str]:
     if len(set(texts)) < len(set(amounts)):
         return [str(amount) for amount in amounts]
     return texts
-
-
-def cores_text(milli_cores: int) -> str:
-    """Milli-cores for people: `4`, `4.5`, `0.25` (section 9)."""
-    return _decimal(milli_cores, 1000)
 
 
 def memory_text(size: int) -> str:

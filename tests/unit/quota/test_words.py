@@ -3,7 +3,7 @@
 import pytest
 
 from builders import H200
-from cardquota.quota import amount_text, cores_text, lasting, listed, logged, memory_text, show
+from cardquota.quota import amount_text, lasting, listed, logged, memory_text, show
 
 
 def test_amounts_are_in_peoples_units() -> None:
@@ -17,7 +17,7 @@ def test_amounts_are_in_peoples_units() -> None:
     [(4_000, "4"), (4_500, "4.5"), (250, "0.25"), (1, "0.001"), (0, "0"), (-1_500, "-1.5")],
 )
 def test_section_9_cpu_is_shown_in_cores(amount: int, text: str) -> None:
-    assert cores_text(amount) == text
+    assert amount_text("cpu", amount) == text
 
 
 @pytest.mark.parametrize(

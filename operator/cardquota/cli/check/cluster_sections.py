@@ -102,12 +102,8 @@ def nodes_section(read: CheckedCluster) -> CheckSection:
 
 
 def _of_nodes(ledger: Ledger) -> Iterator[Finding]:
-    problems: dict[str, list[str]] = {}
-    for node, problem in ledger.nodes.problems:
-        problems.setdefault(node, []).append(problem)
     advice = "correct the node's labels or its device plugin"
-    for node, texts in sorted(problems.items()):
-        others = ledger.nodes.problems.counts_others(node)
+    for node, (texts, others) in sorted(ledger.nodes.problems.by_node.items()):
         why = report_messages.not_counted(node, texts, others=others)
         yield Finding(FindingKind.NODE, "Node", "", node, v.NOT_COUNTED, why, advice)
     advice = "add a row to `vendors` in the configuration"

@@ -48,7 +48,7 @@ async def refresh(
     """
     slice_ = TimeSlice()
     rows: _Rows = defaultdict(lambda: defaultdict(float))
-    metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems}))
+    metrics.uncounted_nodes.set(len(ledger.nodes.problems.by_node))
     metrics.unknown_modes.set(len(ledger.unknown_modes))
     for kind, kept in ledger.kept.items():
         metrics.kept_bytes.labels(kind).set(kept.total)

@@ -69,12 +69,6 @@ class Row:
         states = self.by_charge_state
         return states[_GATED_DENY] + states[_GATED_GATE]
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is counted here."""
-        parts = self.reserved or self.elastic or self.offline or self.leaving
-        return not (any(self.by_charge_state) or parts)
-
 
 class UnadmittedPods:
     """Their uids, and what they hold together. Reading the sum costs no step for each pod."""
@@ -251,7 +245,8 @@ class Account(AccountReader):
         return row
 
     def _drop_if_empty(self, dimension: str, row: Row) -> None:
-        if row.empty:
+        parts = row.reserved or row.elastic or row.offline or row.leaving
+        if not (parts or any(row.by_charge_state)):
             del self._rows[dimension]
 
 

@@ -7,13 +7,6 @@ and changes nothing: the same question has the same answer.
 from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
 from .borrowing import is_surplus, must_go_first, with_borrowing
 from .create_judgement import judge_create, on_the_way
-from .enqueue_vote import (
-    EnqueueRequest,
-    Vote,
-    enqueue_request,
-    request_of_job,
-    vote_without_judgement,
-)
 from .gang_judgement import GangFault, fault_of_members, fault_of_workload, judge_gang
 from .group_judgement import EnqueueVerdict, judge_enqueue, judge_group
 from .group_write import judge_group_write
@@ -33,5 +26,15 @@ from .verdict_texts import (
     with_holders,
     with_holders_of,
 )
-from .volcano_job import JobPods, has_too_many_tasks, judge_job, read_job
+from .volcano import (
+    EnqueueRequest,
+    JobPods,
+    Vote,
+    enqueue_request,
+    has_too_many_tasks,
+    judge_job,
+    read_job,
+    request_of_job,
+    vote_without_judgement,
+)
 from .waking import RefusedWorkload, refused_workload, with_room

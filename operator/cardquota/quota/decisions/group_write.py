@@ -134,16 +134,12 @@ def _to_judge(
         request = group_request(
             text if text != old_text else None, resources if resources != old_resources else None
         )
-    if ledger.settings.exempt_cpu_memory and _may_ask_for_cards(ledger, group.spec.min_resources):
+    asked = group.spec.min_resources or {}
+    with_cards = len(asked) > RESOURCES.most or any(map(ledger.counts, asked))
+    if ledger.settings.exempt_cpu_memory and with_cards:
         # Of its pods those with cards will be free of cpu and memory, and who knows which (P6).
         request = request._replace(cpu_memory=())
     return request
-
-
-def _may_ask_for_cards(ledger: LedgerReader, resources: ResourceList | None) -> bool:
-    if not resources:
-        return False
-    return len(resources) > RESOURCES.most or any(map(ledger.counts, resources))
 
 
 def _card_resources(ledger: LedgerReader, resources: ResourceList) -> Iterator[Amount]:

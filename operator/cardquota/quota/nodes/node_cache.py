@@ -126,34 +126,27 @@ class NodeProblems:
     """By node. A node without problems is not kept, but reported once when its last one ends."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[tuple[str, ...], bool]] = {}
-        """What is wrong, and whether other cards of the node are counted (D5)."""
+        self.by_node: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """What is wrong, and whether other cards of the node are counted (D5). Only to be read by
+        others."""
         self._to_tell: set[str] = set()
 
     def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
         """Set what is wrong with a node now. If that has changed, it is to be reported."""
-        before = self._found.pop(node, None)
+        before = self.by_node.pop(node, None)
         if texts:
-            self._found[node] = texts, offers_others
-        if self._found.get(node) != before:
+            self.by_node[node] = texts, offers_others
+        if self.by_node.get(node) != before:
             self._to_tell.add(node)
 
     def drop(self, node: str) -> None:
         """A node is gone: nothing about it is reported any more."""
-        self._found.pop(node, None)
+        self.by_node.pop(node, None)
         self._to_tell.discard(node)
-
-    def of(self, node: str) -> tuple[str, ...]:
-        """Everything that is wrong with a node."""
-        return self._found[node][0] if node in self._found else ()
-
-    def counts_others(self, node: str) -> bool:
-        """Whether a node with a problem offers cards that are counted (D5)."""
-        return node in self._found and self._found[node][1]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Node and reason."""
-        for node, (texts, _) in self._found.items():
+        for node, (texts, _) in self.by_node.items():
             for text in texts:
                 yield node, text
 
@@ -167,7 +160,7 @@ class NodeProblems:
 
     def tell_all(self) -> None:
         """Have every problem reported again."""
-        self._to_tell.update(self._found)
+        self._to_tell.update(self.by_node)
 
 
 class NodeCache(NodeTotals):
@@ -341,12 +334,14 @@ class NodeCache(NodeTotals):
         uses = ((name, self.free.use_of(node, name)) for name in sorted(resources))
         return {name: f"{use[0]}/{use[1]}" for name, use in uses if use is not None}
 
-    def take_report(self) -> tuple[NodeFacts, tuple[str, ...]] | None:
-        """A node whose problems have changed since they were last reported, and its problems now;
-        None if there is none.
+    def take_report(self) -> tuple[NodeFacts, tuple[str, ...], bool] | None:
+        """A node whose problems have changed since they were last reported, its problems now, and
+        whether other cards of it are counted (D5); None if there is none.
         """
         name = self.problems.take()
-        return None if name is None else (self._facts[name], self.problems.of(name))
+        if name is None:
+            return None
+        return self._facts[name], *self.problems.by_node.get(name, ((), False))
 
     def wait_for(self, node: str, uid: str) -> None:
         """A pod is bound to a node that is not known yet, or whose card for it is not."""

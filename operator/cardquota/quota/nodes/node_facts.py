@@ -65,13 +65,15 @@ class NodeFacts:
 def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
     """Read a node. Never raises: what is wrong with its labels is in `problems`."""
     labels = node.metadata.labels or {}
-    problem = _beyond_limits(node)
+    problem, status = _beyond_limits(node), node.status
     memory = None
     if problem:
         labels, found = {}, NodeCards((), (problem,))
     else:
-        found = discover(labels, node.status.allocatable or {}, vendors)
-        memory = _memory(node)
+        offered, notes = status.allocatable or {}, node.metadata.annotations
+        found = discover(labels, offered, vendors)
+        texts = (notes.card_memory, notes.unhealthy_cards) if notes is not None else (None, None)
+        memory = read_shape(offered, status.capacity or {}, *texts)
         if memory is not None:
             found = with_memory(found, labels, memory)
     return NodeFacts(
@@ -86,18 +88,6 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         whole=frozenset() if problem else _whole(node, found, vendors),
         labels=tuple(sorted(_pair(key, value) for key, value in labels.items())),
     )
-
-
-def _memory(node: Node) -> MemoryShape | None:
-    """Costs two lookups on a node that shares no card."""
-    status, notes = node.status, node.metadata.annotations
-    offered, capacity = status.allocatable or {}, status.capacity or {}
-    shared = (v.GPU_MEMORY, v.GPU_COUNT)
-    if not any(name in offered or name in capacity for name in shared):
-        return None
-    if notes is None:
-        return read_shape(offered, capacity, None, None)
-    return read_shape(offered, capacity, notes.card_memory, notes.unhealthy_cards)
 
 
 def _whole(node: Node, found: NodeCards, vendors: VendorTable) -> frozenset[str]:

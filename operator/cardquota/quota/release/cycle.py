@@ -6,7 +6,7 @@ behind it that want a closed card are not tried; all others are.
 """
 
 from bisect import insort
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
@@ -61,10 +61,6 @@ class Starvation(NamedTuple):
         return 0.0 if since is None else max(0.0, self.now - since)
 
 
-_MayClose = Callable[[ReleaseKey], bool]
-"""Whether one with this place that lacks room closes its cards."""
-
-
 def release_cycle(
     ledger: Ledger,
     account: Account,
@@ -110,10 +106,20 @@ class _Cycle:
         self._account = account
         self._pending = account.pending
         self._judge = ReleaseJudge(ledger, account)
-        fifo = account.facts is not None and account.facts.fifo
-        self._starvation = None if fifo else starvation
-        self._may_close = _anybody if fifo else _who_has_waited_too_long(starvation)
+        self._fifo = account.facts is not None and account.facts.fifo
+        self._starvation = None if self._fifo else starvation
+        self._cutoff = starvation.cutoff if starvation is not None else None
         self._begin()
+
+    def _may_close(self, key: ReleaseKey) -> bool:
+        """Whether one with this place that lacks room closes its cards. In a fifo queue all do but
+        who has lost its place, else who has waited too long. A member that a gang lacks which has
+        begun does at once: the others hold their cards for nothing.
+        """
+        if self._fifo:
+            return key.made < LOST
+        cutoff = self._cutoff
+        return cutoff is not None and (key.made <= cutoff or key.readiness is Readiness.INCOMPLETE)
 
     def _begin(self) -> None:
         self._heads: _Heads | None = None
@@ -169,7 +175,8 @@ class _Cycle:
         """The next candidate, with its class if it is inadmissible."""
         free, classes, epoch = self._judge.free, self._pending.inadmissible, self._ledger.epoch
         if self._heads is None:
-            self._heads = _Heads(classes, self._may_close)
+            closing = classes.closing if self._fifo or self._cutoff is not None else ()
+            self._heads = _Heads(classes, closing, self._may_close)
         active, with_room = self._pending.active.first(), classes.with_room(free, self._after)
         while True:
             while with_room and with_room[-1][0] in self._closed:
@@ -273,11 +280,14 @@ class _Heads:
     closes it to the others.
     """
 
-    def __init__(self, classes: InadmissibleClasses, may_close: _MayClose) -> None:
-        self._classes = classes
-        self._may_close = may_close
-        sets = classes.closing if may_close is not _nobody else ()
-        firsts = ((classes.first_closing(asked, None, may_close), asked) for asked in sets)
+    def __init__(
+        self,
+        classes: InadmissibleClasses,
+        closing: Collection[frozenset[str]],
+        may_close: Callable[[ReleaseKey], bool],
+    ) -> None:
+        self._classes, self._may_close = classes, may_close
+        firsts = ((classes.first_closing(asked, None, may_close), asked) for asked in closing)
         self._order = sorted((head.release_key, asked) for head, asked in firsts if head)
         """By set of what is asked for: the place of the first that asks for it."""
         self._next = 0
@@ -296,25 +306,6 @@ class _Heads:
             if head is not None:  # who was first is released, or has another place
                 insort(self._order, (head.release_key, asked), lo=self._next)
         return None
-
-
-def _anybody(key: ReleaseKey) -> bool:
-    """Who closes cards in a fifo queue; not who has lost its place."""
-    return key.made < LOST
-
-
-def _nobody(_: ReleaseKey) -> bool:
-    return False
-
-
-def _who_has_waited_too_long(starvation: Starvation | None) -> _MayClose:
-    """Who closes cards in a traverse queue. A member that a gang lacks which has begun does at
-    once: the others hold their cards for nothing.
-    """
-    if starvation is None:
-        return _nobody
-    cutoff = starvation.cutoff
-    return lambda key: key.made <= cutoff or key.readiness is Readiness.INCOMPLETE
 
 
 def _is_left(account: Account, found: Opening) -> bool:

@@ -79,19 +79,13 @@ def compare(ledger: LedgerReader) -> Steps[Compared]:
         if ledger.overdue or ledger.account(queue) is not account or changed:
             moved.add(queue)
         else:
-            kept = totals_of(account) if account is not None else {}
-            found.update(_differing(queue, kept, by_queue.get(queue, {})))
+            kept, none = totals_of(account) if account is not None else {}, Totals()
+            for name in kept.keys() | by_queue.get(queue, {}).keys():
+                both = kept.get(name, none), by_queue.get(queue, {}).get(name, none)
+                if both[0] != both[1]:
+                    found[queue, name] = both
         yield
     return Compared(found, frozenset(moved))
-
-
-def _differing(queue: str, kept: dict[str, Totals], counted: dict[str, Totals]) -> Drift:
-    none = Totals()
-    return {
-        (queue, name): (kept.get(name, none), counted.get(name, none))
-        for name in kept.keys() | counted.keys()
-        if kept.get(name, none) != counted.get(name, none)
-    }
 
 
 def totals_of(account: AccountReader) -> dict[str, Totals]:

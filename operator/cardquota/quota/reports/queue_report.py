@@ -109,12 +109,9 @@ class Oversold(NamedTuple):
 class Waiting(NamedTuple):
     """The pods that wait at their gate (T7)."""
 
-    pods: int = 0
-    oldest: str = ""
+    pods: int
+    oldest: str
     """When the first of them was created, RFC 3339; empty where none waits."""
-
-
-NOBODY_WAITS: Final = Waiting()
 
 
 class ViewCondition(NamedTuple):
@@ -149,7 +146,7 @@ class QueueReport:
     """Whether there is an older one: any row in force."""
     spec_problem: str
     """Why a limit, which then counts as 0, cannot be read; empty if all can."""
-    waiting: Waiting = NOBODY_WAITS
+    waiting: Waiting
 
     @property
     def conditions(self) -> tuple[ViewCondition, ...]:

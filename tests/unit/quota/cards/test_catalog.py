@@ -37,7 +37,7 @@ def test_p5_a_card_is_known_by_its_new_label_once_the_old_one_is_gone_everywhere
     see(ledger, c.labelled(NEW, "910B3"))
     assert ledger.nodes.total("910B3") == 24
     assert list(ledger.nodes.problems) == []
-    assert not any(problems for _, problems in iter(ledger.nodes.take_report, None))
+    assert not any(problems for _, problems, _ in iter(ledger.nodes.take_report, None))
     assert ledger.known_card("910B3", ASCEND).labels == ((NEW, "910B3"),)
     see(ledger, a.labelled(OLD, "910B3"))  # now this is the one that differs
     assert [node for node, _ in ledger.nodes.problems] == ["a"]

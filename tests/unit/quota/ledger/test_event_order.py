@@ -195,13 +195,13 @@ def test_d7_live_the_first_stays() -> None:
 def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_again() -> None:
     waits = a_pod("p").in_queue("red").naming("KK").asking_for(1, DCU).gated()
     ledger = a_ledger_of(a_queue("red").with_quota({"KK": 3}), SECOND, FIRST, waits)
-    assert [facts.name for facts, _ in iter(ledger.nodes.take_report, None)] == ["zz-1"]
+    assert [facts.name for facts, *_ in iter(ledger.nodes.take_report, None)] == ["zz-1"]
     assert releases(ledger)[0] == []
     ledger.dirty.take_changed()
     ledger.dirty.pending.take()
     see(ledger, RECORDED)
     told_now = {
-        facts.name: bool(problems) for facts, problems in iter(ledger.nodes.take_report, None)
+        facts.name: bool(problems) for facts, problems, _ in iter(ledger.nodes.take_report, None)
     }
     assert told_now == {"zz-1": False, "aa-1": True}
     assert "red" in ledger.dirty.take_changed()

@@ -49,9 +49,7 @@ def test_d9_problems_are_told_until_they_are_corrected() -> None:
 
 def test_d9_whether_other_cards_of_a_node_count_is_told_and_told_again_when_it_changes() -> None:
     def told() -> list[bool]:
-        return [
-            cache.problems.counts_others(facts.name) for facts, _ in iter(cache.take_report, None)
-        ]
+        return [others for _, _, others in iter(cache.take_report, None)]
 
     cache = a_cache()
     bad = a_node("a").sharing(H800, 8, "81559", replicas="0")

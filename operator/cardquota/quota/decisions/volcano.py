@@ -1,20 +1,27 @@
 """Jobs of Volcano: the pods that its controllers would make of one, which of them start together,
-and whether it can ever run (E5, V4).
+and whether it can ever run (E5, V4); and what its scheduler is told about enqueueing a group (V3).
 
 Volcano ends a Job whose pods are refused, minutes after it was created. So the Job itself is
-refused for what its pods would be refused for. All else is told on its PodGroup and its pods.
+refused for what its pods would be refused for. All else is told on its PodGroup and its pods. Until
+a group is enqueued, Volcano creates no pods for it: so a vote decides whether pods come that would
+only wait. It releases nothing: each pod has its gate.
 Questions to the ledger, in steps, between which it may change: nothing is charged here.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from math import gcd
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ..accounts.account import AccountReader
+from ..accounts.account import Account, AccountReader
+from ..amounts import Amount
+from ..ledger.groups.group_facts import AskedCards, GroupFacts, GroupRequest, made_for_pods
+from ..ledger.groups.pod_group_state import PodGroupState, Stage
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS, JOB_TASKS, MOST_MEMBERS
 from ..messages import request_messages, workload_messages
@@ -22,11 +29,11 @@ from ..objects.pod import PodAnnotations
 from ..objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ..objects.workload import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_request import PodRequest
+from ..pods.pod_request import PodRequest, models_in
 from ..pods.workload_facts import pod_of_template
 from ..steps import Steps
 from ..verdict import Outcome, Shortfall, Verdict, is_for_good
-from ..vocabulary import COMPUTE_RESOURCES, DEFAULT_QUEUE, Reason
+from ..vocabulary import COMPUTE_RESOURCES, DEFAULT_QUEUE, Mode, Reason
 from .group_write import judge_group_write
 from .judgement import judge_new
 from .queue_room import beside_charged, over_quota
@@ -286,3 +293,98 @@ def _cheapest(
         more -= taken
         picked.append((kind, kind.sure + taken))
     return picked
+
+
+# --- what is told about enqueueing a group (V3) ---------------------------------------------------
+
+
+class Vote(IntEnum):
+    """The numbers that Volcano expects."""
+
+    REJECT = -1
+    ABSTAIN = 0
+    PERMIT = 1
+
+
+class EnqueueRequest(NamedTuple):
+    """What a group asks for before its pods are there."""
+
+    request: GroupRequest
+    exact: bool
+    """Whether its pods will ask for just these cards, so that they can be reserved. Else each card
+    may be any of several, and only its pods say which: `request` is the least that it needs.
+    """
+
+
+def enqueue_request(ledger: LedgerReader, facts: GroupFacts) -> EnqueueRequest | None:
+    """By `card.request`; without it, by the one resource name of `spec.minResources` that counts
+    cards, and the cards of the queue's quota behind it. None: it holds no cards, as far as is
+    known, or it was made for pods that are there, each of which has its gate.
+    """
+    request = facts.request
+    if request.cards or request.problem:
+        return EnqueueRequest(request, exact=True)
+    if made_for_pods(facts.name):
+        return None
+    counted = [one for one in request.resources if ledger.counts(one[0])]
+    if len(counted) != 1:
+        # Of none no cards are asked for; of several the annotation alone can say which.
+        return None
+    cards = _cards(ledger, facts.queue, counted[0])
+    if not cards:
+        return None
+    rows = (AskedCards(cards, counted[0][1]),)
+    return EnqueueRequest(GroupRequest(rows, request.cpu_memory), exact=len(cards) == 1)
+
+
+def request_of_job(
+    ledger: LedgerReader, job: WrittenVolcanoJob, facts: GroupFacts, found: EnqueueRequest
+) -> Steps[EnqueueRequest | None]:
+    """What its group is to be enqueued with: the cards that its pods would be charged. None: they
+    ask for none. Not exact, so that nothing is reserved, where Volcano may choose which pods start,
+    or where a task cannot be read.
+
+    `found`: what the group says by itself. Raises ValueError for a template that cannot be read.
+    """
+    pods = yield from read_job(ledger, job, facts.namespace)
+    start, account = starting(pods), ledger.account(facts.queue)
+    asked, wrong = Counter[tuple[str, ...]](), False
+    for task, sure in zip(pods.tasks, start.sure, strict=True):
+        reading = ledger.reading_of(task.facts, account)
+        request = reading.request
+        wrong = wrong or reading.invalid_request is not None or reading.lacks_node
+        if sure and request.amount and request.cards:
+            asked[request.cards] += sure * request.amount
+        yield
+    if wrong or start.more:
+        return found._replace(exact=False)
+    if not asked:
+        return None
+    rows = tuple(AskedCards(cards, number) for cards, number in asked.items())
+    return EnqueueRequest(found.request._replace(cards=rows, resources=()), exact=True)
+
+
+def vote_without_judgement(ledger: LedgerReader, group: PodGroupState) -> Vote | None:
+    """The vote on a group, where it does not depend on what its queue has room for. None: it does.
+
+    Where nothing is enforced, or no cards are asked for, it is none of ours: where we permit,
+    Volcano asks no later tier, as of its own plugins for cpu and memory. A group of which something
+    is reserved, or that asks for cards and whose pods are there, is permitted: their gates decide.
+    """
+    facts = group.facts
+    if facts is None or not facts.queue or ledger.mode_in(facts.namespace) is not Mode.ENFORCE:
+        return Vote.ABSTAIN
+    reserved = group.reservation is not None or group.unwritten
+    if not reserved and enqueue_request(ledger, facts) is None:
+        return Vote.ABSTAIN
+    if group.stage is not Stage.WAITING:
+        written = not group.unwritten and not group.reserved_elsewhere
+        return Vote.PERMIT if written else Vote.REJECT
+    return None
+
+
+def _cards(ledger: LedgerReader, queue: str, asked: Amount) -> tuple[str, ...]:
+    """Those of the quota, most first; else those that nodes have, for the words of a refusal."""
+    account = ledger.account(queue) or Account(queue)
+    found = models_in(account.quota, asked[0], ledger)
+    return found or tuple(sorted(card.name for card in ledger.catalog.cards_of(asked[0])))
