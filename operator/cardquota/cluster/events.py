@@ -254,8 +254,6 @@ class EventQueue:
 
 
 class _Recorded(NamedTuple):
-    """What is remembered of the last event of an object."""
-
     reason: str
     topic: str
     at: float
