@@ -64,8 +64,8 @@ class Metrics:
     `control.queues.queue_metrics`. They may be printed in another thread than the one that counts.
     """
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        self.registry = registry or CollectorRegistry()
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
         self.totals = TotalGauges()
         self.registry.register(self.totals)
         self.uncounted_nodes = self._gauge(

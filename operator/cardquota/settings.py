@@ -310,7 +310,6 @@ class _Environment(EnvSettingsSource):
         self.env_vars = {name: value for name, value in every.items() if name.startswith(prefix)}
 
     def __call__(self) -> dict[str, Any]:
-        """The settings, by their names in the file."""
         return _in_camel_case(super().__call__())
 
 
@@ -503,7 +502,6 @@ def _validated(model: type[Settings], stored: Mapping[Any, Any], where: str) -> 
 
 
 def _where(error: yaml.YAMLError) -> str:
-    """What is wrong, and in which line."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return f"{error.problem} (line {error.problem_mark.line + 1})"
     return " ".join(str(error).split())

@@ -59,6 +59,7 @@ class CustomResource:
 
     def definition(self) -> dict[str, Any]:
         """The CustomResourceDefinition."""
+        columns = [column.to_wire() for column in self.columns]
         return {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -79,17 +80,13 @@ class CustomResource:
                         "served": True,
                         "storage": True,
                         "subresources": {"status": {}} if self.status_subresource else {},
-                        **self._columns(),
+                        # The API server leaves out what is empty.
+                        **({"additionalPrinterColumns": columns} if columns else {}),
                         "schema": {"openAPIV3Schema": self._schema()},
                     }
                 ],
             },
         }
-
-    def _columns(self) -> dict[str, Any]:
-        """The API server leaves out what is empty, and whoever applies it again would differ."""
-        columns = [column.to_wire() for column in self.columns]
-        return {"additionalPrinterColumns": columns} if columns else {}
 
     def _schema(self) -> dict[str, Any]:
         """The model's schema; the fields that the API server defines itself have only a type."""

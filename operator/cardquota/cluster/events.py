@@ -18,10 +18,11 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from ..quota import vocabulary as v
 from ..quota.ledger.groups.group_facts import GroupFacts
@@ -45,15 +46,14 @@ GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectReference:
+class ObjectReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The object an event is about. `namespace` is empty for cluster-scoped objects."""
 
     kind: str
     api_version: str
-    namespace: str
-    name: str
-    uid: str
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
     resource_version: str = ""
 
 
@@ -114,17 +114,8 @@ class Event(NamedTuple):
         return datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def _said(self, instance: str) -> dict[str, object]:
-        about = self.about
-        involved = {
-            "kind": about.kind,
-            "apiVersion": about.api_version,
-            "namespace": about.namespace,
-            "name": about.name,
-            "uid": about.uid,
-            "resourceVersion": about.resource_version,
-        }
         return {
-            "involvedObject": {key: value for key, value in involved.items() if value},
+            "involvedObject": msgspec.to_builtins(self.about),
             "type": self.type,
             "reason": self.reason,
             "message": cut(self.message),
@@ -263,8 +254,6 @@ class EventQueue:
 
 
 class _Recorded(NamedTuple):
-    """What is remembered of the last event of an object."""
-
     reason: str
     topic: str
     at: float
@@ -398,9 +387,8 @@ class EventRecorder:
 
     async def _write_all(self) -> None:
         while True:
-            # While one writer waits, others take events, so another event may be next.
-            while (first := self._queue.first()) is not None and self._is_early(first.since):
-                await self._turn(first.since)
+            while (first := self._queue.first()) is not None and await self._gave_way(first.since):
+                pass
             event = self._queue.take()
             if event is None:
                 self._wake.clear()
@@ -413,16 +401,17 @@ class EventRecorder:
             # If no write had to wait, thousands would be written without a pause.
             await asyncio.sleep(0)
 
-    def _is_early(self, since: float) -> bool:
-        """Whether an event recorded at that time gives way now."""
-        return not self._goes.is_set() and since + GIVES_WAY > self._monotonic()
-
-    async def _turn(self, since: float) -> None:
-        """Return once an event recorded at that time may be written."""
+    async def _gave_way(self, since: float) -> bool:
+        """Whether an event recorded at that time had to wait; it has, if so, and another may be
+        next.
+        """
         left = since + GIVES_WAY - self._monotonic()
+        if self._goes.is_set() or left <= 0:
+            return False
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, left)):
+            async with asyncio.timeout(left):
                 await self._goes.wait()
+        return True
 
     async def _write(self, event: Event) -> None:
         namespace, body = event.namespace, event.body(self._instance)

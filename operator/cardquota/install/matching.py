@@ -139,7 +139,6 @@ whoever wrote the Job, or the pods, has been told. There may be one for every De
 
 
 def _in_table(settings: Settings) -> str:
-    """The resource `name` is one of the vendor table."""
     return f"name.matches({literal(settings.vendor_table.pattern)})"
 
 
@@ -194,7 +193,6 @@ def ours(pod: str, settings: Settings) -> str:
 
 
 def _of_ours(settings: Settings) -> str:
-    """The resource `name` is one of the vendor table, or card memory."""
     return any_of(_in_table(settings), f"name == {literal(GPU_MEMORY)}")
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Final
 
 from ..cluster.election.elector import Elector
@@ -47,7 +48,7 @@ class EnqueueParts:
         """
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
-        self._trusted: tuple[bytes, ssl.SSLContext] | None = None
+        self._trusting = lru_cache(1)(trusting_context)
         client = LeaderClient(
             lambda: elector.leader_address(ENQUEUE_ADDRESS),
             self._tls,
@@ -87,11 +88,7 @@ class EnqueueParts:
     def _tls(self) -> ssl.SSLContext | None:
         """Trusts the leader's certificate; None while no CA is known."""
         bundle = self._bundle()
-        if not bundle:
+        try:
+            return self._trusting(bundle) if bundle else None
+        except ssl.SSLError:
             return None
-        if self._trusted is None or self._trusted[0] != bundle:
-            try:
-                self._trusted = bundle, trusting_context(bundle)
-            except ssl.SSLError:
-                return None
-        return self._trusted[1]

@@ -148,7 +148,7 @@ async def client(
     plane: Cluster, monkeypatch: pytest.MonkeyPatch, nothing_is_left_open: None
 ) -> AsyncIterator[Client]:
     monkeypatch.setenv("KUBECONFIG", str(plane.kubeconfig))
-    client = await Client.connect()
+    client = Client(await find_access())
     yield client
     await client.close()
 

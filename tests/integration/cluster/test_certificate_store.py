@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.api import Client
+from cardquota.cluster.api import Client, find_access
 from cardquota.cluster.certificates import (
     CertificateManager,
     KeyPair,
@@ -263,7 +263,7 @@ async def test_a_bundle_that_may_not_be_written_is_reported_and_no_reason_not_to
     if plane.folder is None:
         pytest.skip("needs an identity without that right")
     monkeypatch.setenv("KUBECONFIG", str(plane.folder.tenant_kubeconfig))
-    tenant = await Client.connect()
+    tenant = Client(await find_access())
     try:
         bundles = replace(shelf, client=tenant).bundles()
         replica = CertificateManager(

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from cardquota.cluster.api import Client
+from cardquota.cluster.api import Client, find_access
 from cardquota_dev.testing import Cluster
 from integration.api.conftest import CRDS, NAMES
 
@@ -20,7 +20,7 @@ async def client(plane: Cluster, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         waited = plane.kubectl("wait", "--for=condition=Established", "crd", name, "--timeout=30s")
         assert waited.returncode == 0, waited.stderr
     monkeypatch.setenv("KUBECONFIG", str(plane.kubeconfig))
-    client = await Client.connect()
+    client = Client(await find_access())
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
     await client.post("/api/v1/nodes", {**node, "spec": {"unschedulable": True}})
     yield client

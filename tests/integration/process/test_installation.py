@@ -101,7 +101,7 @@ async def watcher(installed: Cluster, monkeypatch: pytest.MonkeyPatch) -> AsyncI
     """With the operator's own rights."""
     assert installed.folder is not None
     monkeypatch.setenv("KUBECONFIG", str(installed.folder.product_kubeconfig))
-    client = await Client.connect()
+    client = Client(await find_access())
     yield Watcher(client)
     await client.close()
 
@@ -268,7 +268,7 @@ async def test_what_may_not_be_read_is_reported_as_that(
     """After an upgrade: the new policies were applied, the new rights were not."""
     assert installed.folder is not None
     monkeypatch.setenv("KUBECONFIG", str(installed.folder.tenant_kubeconfig))
-    client = await Client.connect()
+    client = Client(await find_access())
     faults = await Watcher(client).faults()
     await client.close()
     assert len(faults) == len(WANTED)

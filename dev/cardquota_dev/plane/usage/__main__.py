@@ -12,6 +12,7 @@ from pathlib import Path
 from aiohttp import web
 
 from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.kubeconfig import find_access
 from cardquota.cluster.serving.tls import server_context
 
 from .server import UsageServer
@@ -36,7 +37,7 @@ async def _serve(port: int, certificate: bytes, key: bytes) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    api = await Client.connect()
+    api = Client(await find_access())
     try:
         application = UsageServer(api).application()
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=_GRACE)

@@ -4,7 +4,6 @@ import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import aiohttp
 from yarl import URL
@@ -34,14 +33,6 @@ class Access:
     """The one that is meant where none is named."""
 
 
-class _FileVersion(NamedTuple):
-    """Another one when somebody has replaced a file or written it anew."""
-
-    mtime_ns: int
-    inode: int
-    size: int
-
-
 class TokenFile:
     """A bearer token in a file that is replaced from time to time.
 
@@ -51,7 +42,8 @@ class TokenFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: _FileVersion | None = None
+        self._seen: tuple[int, int, int] | None = None
+        """Differs once somebody has replaced the file, or written it anew."""
         self._token = ""
         self._refresh()
         if not self._token:
@@ -66,7 +58,7 @@ class TokenFile:
         # One stat() per request costs microseconds; caching the token for a while would cause 401s.
         try:
             stat = self._path.stat()
-            seen = _FileVersion(stat.st_mtime_ns, stat.st_ino, stat.st_size)
+            seen = (stat.st_mtime_ns, stat.st_ino, stat.st_size)
             if seen == self._seen:
                 return
             token = self._path.read_text(encoding="utf-8").strip()

@@ -59,7 +59,7 @@ class ApiError(Exception):
         """Whether a webhook or a policy said this, before anything was stored. Then the status says
         nothing about the object, not even 404 or 409.
         """
-        return _is_denial(self.message)
+        return _DENIAL.match(self.message) is not None
 
     @property
     def moved(self) -> bool:
@@ -132,12 +132,8 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> ApiErr
     return OutcomeUnknown(f"{status} {told.reason}: {told.message}", retry_after=retry_after)
 
 
-def _is_denial(message: str) -> bool:
-    return _DENIAL.match(message) is not None
-
-
 def _is_definite(status: int, told: _Status) -> bool:
-    if _is_denial(told.message):
+    if _DENIAL.match(told.message):
         return True
     if status < 500:
         return status != _UNKNOWN_4XX

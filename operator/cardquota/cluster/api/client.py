@@ -19,7 +19,6 @@ import msgspec
 
 from .access import Access, AccessError
 from .api_error import NO_HEADER, ApiError, OutcomeUnknown, in_words, read_failure
-from .kubeconfig import find_access
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
@@ -71,14 +70,6 @@ class Client:
         # aiohttp repeats a PUT or DELETE if a kept connection turns out to be closed. If the first
         # PUT did land, the answer would be 409, a definite "did not happen".
         self._session._retry_connection = False  # noqa: SLF001 - aiohttp has no option for it
-
-    @classmethod
-    async def connect(cls) -> "Client":
-        """A client for the API server that `find_access` finds. Sends nothing yet.
-
-        Errors: AccessError.
-        """
-        return cls(await find_access())
 
     async def get(
         self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = 10.0

@@ -303,7 +303,6 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
 
 
 def _plugin_problem(error: Exception) -> str:
-    """What went wrong with a plugin, for people."""
     if isinstance(error, FileNotFoundError):
         return f"the credential plugin {error.filename!r} is not there"
     if isinstance(error, OSError) and error.strerror:

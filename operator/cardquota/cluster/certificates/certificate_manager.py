@@ -62,7 +62,7 @@ class CertificateManager:
 
     async def look(self) -> KeyPair | None:
         """What to serve from now on. None while there is nothing to serve."""
-        before = self._served
+        before = self._served.serving if self._served else None
         self.settled = False
         try:
             problem = await self._look()
@@ -74,9 +74,12 @@ class CertificateManager:
                 log.warning("%s", problem)
             else:
                 log.info("certificates are in order again")
-        if self._served is not None and self._served is not before:
-            _tell(before, self._served)
-        return self._served.serving if self._served else None
+        found = self._served.serving if self._served else None
+        if found is not None and found != before:
+            cert = read_certificates(found.cert_pem)[0]
+            until = cert.not_valid_after_utc
+            log.info("serving certificate %x, valid until %s", cert.serial_number, until)
+        return found
 
     @property
     def bundle(self) -> bytes:
@@ -121,11 +124,3 @@ class CertificateManager:
             return read_certificates(served.serving.cert_pem)[0].not_valid_after_utc <= self._now()
         # At the start, other replicas may serve under a trusted CA that we do not know.
         return not self._bundles.others
-
-
-def _tell(before: Holding | None, now: Holding) -> None:
-    if before is None or before.serving != now.serving:
-        cert = read_certificates(now.serving.cert_pem)[0]
-        log.info(
-            "serving certificate %x, valid until %s", cert.serial_number, cert.not_valid_after_utc
-        )

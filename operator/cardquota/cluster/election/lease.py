@@ -37,7 +37,6 @@ class LeaseSpec(msgspec.Struct, rename="camel"):
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
     lease_transitions: int | None = None
-    renew_time: str | None = None
 
 
 class LeaseMeta(msgspec.Struct, rename="camel"):

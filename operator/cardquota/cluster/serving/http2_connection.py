@@ -54,8 +54,6 @@ _CONFIG: Final = H2Configuration(
 
 @dataclass(slots=True)
 class _Stream:
-    """One call on its way in, or its answer on its way out."""
-
     hold: BodyHold
     method: str = ""
     path: str = ""

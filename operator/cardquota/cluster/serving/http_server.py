@@ -154,7 +154,7 @@ class HttpServer:
         self.connections.abort()  # what still sets up TLS does so with what is withdrawn
         await listening.wait_closed()
 
-    def admits(self, transport: asyncio.BaseTransport) -> bool:
+    def _admits(self, transport: asyncio.BaseTransport) -> bool:
         """Whether this caller is answered. OpenSSL checks no certificate for a resumed session, so
         none is taken where the certificate counts.
         """
@@ -163,7 +163,7 @@ class HttpServer:
         session = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
         return not session.session_reused and self._client_name in _names(session)
 
-    def protocol_for(
+    def _protocol_for(
         self, transport: asyncio.BaseTransport, connection: Connection
     ) -> asyncio.Protocol:
         """What serves a connection, by what its caller has chosen."""
@@ -177,10 +177,20 @@ class HttpServer:
         self._http2.add(http2)
         return http2
 
+    def serve(self, transport: asyncio.BaseTransport, connection: Connection) -> None:
+        """Hand a connection over that is set up, if its caller is answered."""
+        if not self._admits(transport):
+            transport.close()
+            return
+        protocol = self._protocol_for(transport, connection)
+        cast("asyncio.Transport", transport).set_protocol(protocol)
+        protocol.connection_made(transport)
+        connection.idle()
+
     def _plain(self, transport: asyncio.BaseTransport) -> None:
         connection = self.connections.accept(transport)
         if connection is not None:
-            _hand_over(self, transport, connection)
+            self.serve(transport, connection)
 
     async def _by_http1(self, http: web.BaseRequest) -> web.StreamResponse:
         protocol = cast("_Http1", http.protocol)
@@ -313,13 +323,11 @@ class _Tls(sslproto.SSLProtocol):
         )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, unless there are too many."""
         self._connection = self._server.connections.accept(transport)
         if self._connection is not None:
             super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """It ended, maybe before TLS was set up."""
         if self._connection is not None:
             self._connection.lost()
         super().connection_lost(exc)
@@ -327,7 +335,7 @@ class _Tls(sslproto.SSLProtocol):
     def _serve(self, transport: asyncio.BaseTransport) -> None:
         assert self._connection is not None  # noqa: S101 - TLS is set up on an accepted one
         cast("Any", transport).set_read_buffer_limits(high=_CHUNK)
-        _hand_over(self._server, transport, self._connection)
+        self._server.serve(transport, self._connection)
 
 
 class _SetUp(asyncio.Protocol):
@@ -337,20 +345,7 @@ class _SetUp(asyncio.Protocol):
         self._serve = serve
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Hand it over."""
         self._serve(transport)
-
-
-def _hand_over(
-    server: HttpServer, transport: asyncio.BaseTransport, connection: Connection
-) -> None:
-    if not server.admits(transport):
-        transport.close()
-        return
-    protocol = server.protocol_for(transport, connection)
-    cast("asyncio.Transport", transport).set_protocol(protocol)
-    protocol.connection_made(transport)
-    connection.idle()
 
 
 def _names(session: ssl.SSLObject) -> set[str]:

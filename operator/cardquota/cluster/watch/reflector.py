@@ -88,9 +88,6 @@ class Reflector(Generic[T]):
         A list alone is not enough. If the first watch is refused (an API server that has just
         created the kind does so for a second), objects created then would not be known.
         """
-        self.refused: ApiError | None = None
-        """What the API server has last said instead of a list or a stream; None once there is
-        one."""
         self.relists = 0
         """Lists after the first complete one."""
         self._client = client
@@ -201,7 +198,6 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
-                self.refused = error
                 lost = self._is_lost(error)
                 if lost and self._streamed and not isinstance(error, StreamError):
                     # It answers again after an outage, and what we know is as old as the outage.
@@ -219,7 +215,6 @@ class Reflector(Generic[T]):
                 self._usable = False
                 log.error("%s: %s; listing again", self.kind, error)  # noqa: TRY400
             except OutcomeUnknown as error:
-                self.refused = None
                 retry_after = error.retry_after
                 log.warning("%s: %s", self.kind, error)
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -315,7 +310,7 @@ class Reflector(Generic[T]):
         slice_ = TimeSlice()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
-            self.synced, self.refused = True, None
+            self.synced = True
             self._synced_event.set()
             if self._probe_needed and not probing:
                 return True

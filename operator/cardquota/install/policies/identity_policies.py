@@ -134,31 +134,28 @@ def _nothing_but(
     )
 
 
-_COUNTS: Final = (
-    *("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
-    *("terminatingReplicas", "currentReplicas", "updatedReplicas", "unavailableReplicas"),
-    *("currentRevision", "updateRevision", "collisionCount", "observedGeneration"),
-    *("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
-    *("updatedNumberScheduled", "numberAvailable", "numberUnavailable"),
-    *("active", "succeeded", "failed", "ready", "terminating", "startTime", "completionTime"),
-    *("completedIndexes", "failedIndexes", "uncountedTerminatedPods"),
-)
-"""Every field of the status of the four kinds but the conditions. An API server may know more."""
-
-
 def workloads_account(settings: Settings) -> AdmissionPolicy:
     """Of a workload the operator changes only its own condition."""
-    foreign = f".status.?conditions.orValue([]).filter(c, c.type != {literal(WOKEN_CONDITION)})"
-    status = (f".status.?{name}" for name in _COUNTS)
-    metadata = (f".metadata.?{name}" for name in ("annotations", "labels", *_METADATA))
-    kept = [".?spec", *metadata, *status, foreign]
+    status = "dyn({}).?status.orValue({{}})"
+    others = f".?conditions.orValue([]).filter(c, c.type != {literal(WOKEN_CONDITION)})"
+    kept = all_of(
+        same_but(status.format("object"), status.format("oldObject"), ["conditions"]),
+        f"{status.format('object')}{others} == {status.format('oldObject')}{others}",
+        *(
+            f"dyn(object){field} == dyn(oldObject){field}"
+            for field in (
+                ".?spec",
+                *(f".metadata.?{one}" for one in ("annotations", "labels", *_METADATA)),
+            )
+        ),
+    )
     clause = Clause(
         "byUs",
         ("UPDATE",),
         user_is(settings.service_account_user),
         checks=(
             Check(
-                all_of(*(f"dyn(object){path} == dyn(oldObject){path}" for path in kept)),
+                kept,
                 f"cardquota may change only the condition {WOKEN_CONDITION} of a workload; "
                 "this is a fault in cardquota or a misuse of its service account: "
                 "please report it",
