@@ -271,10 +271,6 @@ class CardMemory:
         self._to_tell: dict[str, None] = {}
         """Nodes of which something may have to be told."""
 
-    def get(self, node: str) -> MemoryNode | None:
-        """A node that is there, or that pods are on."""
-        return self.nodes.get(node)
-
     # --- what the watches tell ----
 
     def node_seen(self, name: str, shape: MemoryShape | None, whole: frozenset[str]) -> None:
