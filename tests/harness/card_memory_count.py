@@ -130,7 +130,7 @@ class CardMemoryCount:
         return [text for text in found if not text.endswith(": ")]
 
     def _wrong_on(self, name: str, memory: CardMemory) -> str:
-        here, node = self._here(name), memory.get(name)
+        here, node = self._here(name), memory.nodes.get(name)
         if node is None:
             return f"is not known, {here} are there" if name in self.nodes or here else ""
         used, unknown = self._used(name)

@@ -238,7 +238,7 @@ class MemoryReports:
     def _report(self, name: str) -> None:
         memory, facts = self._ledger.card_memory, self._ledger.nodes.get(name)
         pods = [f"{pod.namespace}/{pod.name}" for pod in memory.unknown_pods(name)]
-        node = memory.get(name)
+        node = memory.nodes.get(name)
         text = ""
         if node is not None and facts is not None and (memory.problems(name) or pods or node.mixed):
             text = report_messages.card_memory_unreadable(

@@ -237,7 +237,7 @@ class Binder:
         if not amount:
             memory.assume_cards(node, facts.uid)
             return {}
-        found = memory.get(node)
+        found = memory.nodes.get(node)
         assert found is not None  # noqa: S101 - the filter has found room there
         assert found.shape is not None  # noqa: S101
         card = found.card_for(amount, spread=self._spread)

@@ -32,7 +32,7 @@ def victims_by_node(
         if not need:
             chosen = list(uids) if name in memory.open_to_cards else []
         else:
-            chosen = _victims(memory.get(name), need, uids)
+            chosen = _victims(memory.nodes.get(name), need, uids)
         if chosen:
             found[name] = chosen
     return found

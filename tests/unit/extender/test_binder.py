@@ -52,7 +52,7 @@ class BinderWorld:
 
     @property
     def node(self) -> MemoryNode:
-        found = self.ledger.card_memory.get("n1")
+        found = self.ledger.card_memory.nodes.get("n1")
         assert found is not None
         return found
 

@@ -137,7 +137,10 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
                 group.bound,
                 sorted(group.members),
                 sorted(group.succeeded),
-                {d: (group.held("red", d), group.outstanding(d)) for d in (*CARDS, "cpu")},
+                {
+                    d: (group.holds.get(("red", d), 0), group.outstanding(d))
+                    for d in (*CARDS, "cpu")
+                },
             )
             for key, group in ledger.groups.items()
         },

@@ -120,11 +120,6 @@ class MemoryNode:
         self.kind = NodeKind.NEITHER
 
     @property
-    def unused(self) -> bool:
-        """Whether nothing is known of it."""
-        return not (self.known or self.pods or self.whole_held)
-
-    @property
     def best(self) -> int:
         """The most that one pod can get."""
         return self.in_order[-1] if self.in_order else FULL
@@ -138,11 +133,6 @@ class MemoryNode:
     def takes_memory(self) -> bool:
         """Whether pods by memory may come."""
         return self.kind in (NodeKind.BY_MEMORY, NodeKind.UNDECIDED) and self.shape is not None
-
-    @property
-    def takes_cards(self) -> bool:
-        """Whether pods by card may come."""
-        return self.kind not in (NodeKind.BY_MEMORY, NodeKind.MIXED)
 
     def card_of(self, uid: str) -> int:
         """The card that a pod holds, or UNKNOWN."""
@@ -280,10 +270,6 @@ class CardMemory:
         """Of the nodes that are not as they should be."""
         self._to_tell: dict[str, None] = {}
         """Nodes of which something may have to be told."""
-
-    def get(self, node: str) -> MemoryNode | None:
-        """A node that is there, or that pods are on."""
-        return self.nodes.get(node)
 
     # --- what the watches tell ----
 
@@ -430,7 +416,7 @@ class CardMemory:
         else:
             self.ranks.pop(name, None)
         self.kept.drop(name)
-        by_card = node.known and node.takes_cards
+        by_card = node.known and node.kind not in (NodeKind.BY_MEMORY, NodeKind.MIXED)
         (self.open_to_cards.add if by_card else self.open_to_cards.discard)(name)
         wrong = node.shape.problems if node.shape is not None else ()
         odd = node.unknown, node.mixed, wrong, self._bad.get(name, "")
@@ -439,5 +425,5 @@ class CardMemory:
             self._odd[name] = odd
             if odd == _EVEN:
                 del self._odd[name]
-        if node.unused:
+        if not (node.known or node.pods or node.whole_held):
             del self.nodes[name]

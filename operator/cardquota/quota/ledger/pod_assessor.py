@@ -107,12 +107,6 @@ class PodAssessor:
         found = ((r, self._state.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
         return tuple((r, card) for r, card in found if card is not None)
 
-    def _is_counted(self, card: str) -> bool:
-        """The card of its node is kept for a pod by memory too, and counts once a quota has a row
-        for any (B10).
-        """
-        return not is_memory(card) or self._state.quotas.limits_memory
-
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """The charge of a pod without a stamp of ours. One that may use several cards counts with
         the first of them that has a quota, until its node says which (D8).
@@ -126,7 +120,9 @@ class PodAssessor:
             record.node_cards = self._cards_on_node(facts)
         if record.node_cards:
             record.request = None
-            held = {c: n for c, n in record.on_node.items() if self._is_counted(c)}
+            # Card memory is kept for the pod too, and counts once a quota has a row for any (B10).
+            by_memory = state.quotas.limits_memory
+            held = {c: n for c, n in record.on_node.items() if by_memory or not is_memory(c)}
             return state.with_cpu_memory(facts, record.queue, held)
         cards: MutableAmounts = {}
         account = state.account(record.queue)

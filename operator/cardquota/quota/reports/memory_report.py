@@ -88,7 +88,7 @@ def memory_report(ledger: LedgerReader) -> Steps[MemoryReport]:
     """In short steps: each looks at some nodes or pods as they are then."""
     rows, totals = list[MemoryNodeRow](), dict[str, UnitTotal]()
     for name in sorted(ledger.card_memory.nodes):
-        node = ledger.card_memory.get(name)
+        node = ledger.card_memory.nodes.get(name)
         if node is None or (node.shape is None and not node.pods):
             continue
         row = _row(ledger, name, node)
@@ -133,7 +133,7 @@ def unlimited_use(ledger: LedgerReader) -> dict[str, tuple[int, int]]:
 
 def node_row(ledger: LedgerReader, name: str) -> MemoryNodeRow | None:
     """One node, by whatever it gives out its cards; None if it is not known."""
-    node = ledger.card_memory.get(name)
+    node = ledger.card_memory.nodes.get(name)
     return None if node is None or not node.known else _row(ledger, name, node)
 
 

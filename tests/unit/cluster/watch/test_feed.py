@@ -34,7 +34,7 @@ def test_b2_lists_of_broken_cards_are_read_where_the_extender_runs() -> None:
     lists = kinds[-1].delivery()
 
     def broken() -> frozenset[int]:
-        node = ledger.card_memory.get("n")
+        node = ledger.card_memory.nodes.get("n")
         assert node is not None
         return node.broken
 

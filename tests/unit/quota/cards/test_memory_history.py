@@ -144,7 +144,7 @@ class MemoryHistory(RuleBasedStateMachine):
         assumed = {uid.removeprefix("uid-") for uid in self.ledger.card_memory.assumed}
         assert assumed == set(self.count.decided)
         for name in ("n1", "n2"):
-            node = self.ledger.card_memory.get(name)
+            node = self.ledger.card_memory.nodes.get(name)
             assert (node is None) or node.held == sum(node.used) + node.unknown
 
 

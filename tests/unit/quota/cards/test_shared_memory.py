@@ -18,7 +18,7 @@ def world(*things: Body) -> Ledger:
 
 
 def node_of(ledger: Ledger, name: str = "n1") -> MemoryNode:
-    found = ledger.card_memory.get(name)
+    found = ledger.card_memory.nodes.get(name)
     assert found is not None
     return found
 

@@ -83,10 +83,6 @@ class GroupHoldings:
 
     # --- what members hold --------------------------------------------------------------------
 
-    def held(self, queue: str, dimension: str) -> int:
-        """The charge of its released and bound members in a queue."""
-        return self.holds.get((queue, dimension), 0)
-
     def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
         """The largest part that its members hold of what a queue may hold, of any dimension that is
         limited there, in whole percent, rounded down (E6).
@@ -191,6 +187,8 @@ class GroupHoldings:
         """What is reserved beyond what members hold. `extra`: what is reserved for them besides; it
         counts like what they hold.
         """
-        queue = reservation.queue
-        held = {d: max(self.held(queue, d), extra.get(d, 0)) for d, _ in reservation.amounts}
-        return tuple((d, n - held[d]) for d, n in reservation.amounts if n > held[d])
+        queue, holds = reservation.queue, self.holds
+        rest = (
+            (d, n - max(holds.get((queue, d), 0), extra.get(d, 0))) for d, n in reservation.amounts
+        )
+        return tuple([one for one in rest if one[1] > 0])

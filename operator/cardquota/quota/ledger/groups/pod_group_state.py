@@ -353,10 +353,7 @@ class PodGroupState(GroupHoldings):
 
         A member's request uses up its group's reservation; it is not added to it (E2).
         """
-        reservation = self.reservation
-        if reservation is None or reservation.queue != queue:
-            return 0
-        return max(0, min(self.outstanding(dimension), amount))
+        return max(0, min(dict(self.rest_in(queue)).get(dimension, 0), amount))
 
     def reserve(self, queue: str, term: str, asked: Charge) -> Reservation:
         """The reservation for members that start and ask for `asked`, which was just judged (E2).
