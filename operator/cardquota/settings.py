@@ -24,8 +24,9 @@ from pydantic_settings import (
 
 from .quota.cards.vendor_table import VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+from .section import Section
 from .setting_problem import setting_problem
-from .vendor_row import Section, VendorRow
+from .vendor_row import VendorRow
 
 ANSWER_MARGIN: Final = 0.5
 """Seconds that the operator waits for the answer to a patch beyond the API server's time-out."""

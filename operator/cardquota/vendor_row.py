@@ -1,23 +1,15 @@
 """A row that an administrator adds to the vendor table (D6), and its validation."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, model_validator
 
 from .quota.cards.card import MemoryUnit
 from .quota.cards.vendor import ProductLabels, Vendor
 from .quota.words import show
-
-
-class Section(BaseModel):
-    """The base of all sections of the settings: camelCase, unknown keys refused, immutable."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
-    )
-
+from .section import Section
 
 _PART: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _LABEL_KEY: Final = re.compile(rf"({_PART.pattern}/)?{_PART.pattern}")
@@ -85,6 +77,16 @@ class VendorRow(Section):
     """Label with the memory of one card, for `productLabels`. Empty: there is none."""
     memory_unit: MemoryUnit = MemoryUnit.MIB
     """`MiB`: a whole number of MiB. `written`: a number with its unit, `64G`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_expression(cls, row: object) -> object:
+        if isinstance(row, Mapping) and "resourceTypes" in row:
+            raise ValueError(
+                "resourceTypes, a regular expression, is not read any more: write resourcePrefix, "
+                "what the names begin with (npu for npu310), or each name in resources"
+            )
+        return row
 
     def vendor(self) -> Vendor:
         """The row as the domain knows it."""

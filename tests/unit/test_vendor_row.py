@@ -98,6 +98,7 @@ def test_d3_d4_what_is_no_whole_card_is_refused_as_one(
         ([{**MINE, "productLabels": ["a b"]}], "must be a label key"),
         ([{**MINE, "memoryLabel": "a/b/c"}], "must be a label key"),
         ([{**MINE, "memoryUnit": "bytes"}], "vendors.0.memoryUnit: "),
+        ([{**MINE, "resourceTypes": "xpu[0-9]+"}], "is not read any more: write resourcePrefix"),
         ([{**MINE, "resourcePrefix": "xpu[0-9]+"}], "must be the beginning of names"),
         ([{**MINE, "resourcePrefix": "mig-1g"}], "must be the beginning of names"),
         ([{**MINE, "memoryLabel": "a.example/ram"}], "memoryLabel goes with productLabels"),

@@ -88,7 +88,6 @@ async def test_a_renewal_has_a_connection_when_all_others_are_taken(
 
     monkeypatch.setattr(module, "CONNECTIONS", 2)
     monkeypatch.setattr(run, "find_access", access)
-    monkeypatch.setattr(module, "find_access", access)
     monkeypatch.setattr(run.Operator, "main", main)
     monkeypatch.setattr(run, "Elector", Kept)
     monkeypatch.setattr(run, "Client", KeptClient)
