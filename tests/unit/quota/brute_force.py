@@ -45,7 +45,8 @@ def _could_go(ledger: Ledger, record: PodRecord) -> bool:
 
 def _is_reserved_for(ledger: Ledger, record: PodRecord) -> bool:
     group = ledger.groups.get(record.facts.group)
-    return group is not None and group.reservation is not None
+    reservation = group.reservation if group is not None else None
+    return reservation is not None and reservation.queue == record.queue
 
 
 def a_gang_is_on_the_way(ledger: Ledger, account: Account) -> bool:
