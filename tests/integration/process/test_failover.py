@@ -55,7 +55,9 @@ def test_a_leader_that_leaves_hands_over_at_once(tmp_path: Path, unique: str) ->
             team.until(lambda: leader(cluster) not in ("", first), "the other leads")
             second = leader(cluster)
             assert cluster.folder is not None
-            assert "may decide, as the last one left it" in cluster.folder.log(second).read_text()
+            log = cluster.folder.log(second)
+            team.until(lambda: "may decide, " in log.read_text(), "the other decides")
+            assert "may decide, as the last one left it" in log.read_text()
             team.until_told("beyond", Reason.INSUFFICIENT_CARD)
             assert not released(team.pod("beyond"))
 
