@@ -98,6 +98,8 @@ class Judge:
         `before`: the pod until then; `group`: the pod group until then.
         """
         self._since = self._leeway.since(change.at)
+        if change.kind == "job" and self._of_volcano is not None:
+            self._of_volcano.job(change.key, gone=change.object is None)
         for what in self._starts.too_long(change.at):
             self._say(change, what)
         for place in sorted(touched):

@@ -26,6 +26,8 @@ class VolcanoEnqueues:
         self._recount = recount
         self._permitted = Lately[tuple[str, str], bool]()
         """By key and uid: whether we permit it, since something is reserved for it or begun."""
+        self._jobs_gone: set[str] = set()
+        """Names of Jobs that were deleted. Their groups go a moment later, and get no pods."""
         self.seen = 0
         """Groups that were enqueued, and that it was known of what they ask for."""
 
@@ -35,11 +37,19 @@ class VolcanoEnqueues:
         if group is not None and group.job:
             self._permitted.note((key, group.uid), at, self._is_permitted(group))
 
+    def job(self, name: str, *, gone: bool) -> None:
+        """A Job was created, changed or deleted."""
+        if gone:
+            self._jobs_gone.add(name)
+        else:
+            self._jobs_gone.discard(name)
+
     def wrong(self, group: Group, before: Group | None, since: float) -> str:
         """What is wrong with a change of a group; empty: nothing. `since`: the oldest moment by
         which it may have been decided.
         """
-        said = self._recount.says(group) if group.job else {}
+        known = group.job and group.job not in self._jobs_gone
+        said = self._recount.says(group) if known else {}
         same = before is not None and before.uid == group.uid
         if before is None or not same or not said or not before.waits or group.phase != "Inqueue":
             return ""

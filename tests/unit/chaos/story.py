@@ -136,6 +136,9 @@ class Story(Teller):
         state = {"phase": "Terminated" if reason else "Running", "reason": reason}
         return self.put("job", name, {"metadata": meta, "status": {"state": state}})
 
+    def unjob(self, name: str) -> Self:
+        return self.put("job", name, None)
+
     def gang(self, name: str, members: str, minimum: int, amount: int = 1) -> Self:
         """A group, and a pod that waits for each letter."""
         self.group(name, minimum)

@@ -227,6 +227,11 @@ one that is not
 nor says which card, where its queue has one
     of_a_job g Pending; of_a_job g Inqueue
     ! chaos/g is enqueued by Volcano, asks for 2 of A, and nothing is reserved
+one whose Job is gone gets no pods
+    of_a_job g Pending; job job; unjob job; of_a_job g Inqueue
+one whose Job was made anew does
+    of_a_job g Pending; job job; unjob job; job job; of_a_job g Inqueue
+    ! chaos/g is enqueued by Volcano, asks for 2 of A, and nothing is reserved
 a vote may be old when Volcano writes
     of_a_job g Pending; of_a_job g Pending 2; of_a_job g Pending; pause 5; of_a_job g Inqueue
 but not of another age
