@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from ..accounts.account import AccountReader
@@ -179,19 +180,25 @@ class ReleaseJudge:
             asked = (request.amount, request.cpu, request.memory) if request else (0, 0, 0)
             return *asked, first
 
-        by_task, tried = dict(group.missing_by_task), Counter[str]()
-        chosen, others = list[SortKey](), list[SortKey]()
+        tried, rows = Counter[str](), dict[str, list[tuple[tuple[int, int, int], SortKey]]]()
         for one in sorted(candidate.classes, key=size):
             task, first = one.task, pods[one.sort_keys[0].uid]
             tried[task] += 1
             if tried[task] <= GANG_KINDS.most and judge(ledger, first.facts, first.queue).fits:
-                must = one.sort_keys[: by_task.get(task, 0)]
-                by_task[task] = by_task.get(task, 0) - len(must)
-                chosen += must
-                others += one.sort_keys[len(must) :][: group.missing]
+                asked = size(one)[:3]
+                row = rows.setdefault(task, [])
+                row += [(asked, sort_key) for sort_key in one.sort_keys[: group.missing]]
+        chosen = list[tuple[tuple[int, int, int], SortKey]]()
+        for task, must in group.missing_by_task.items():
+            row = sorted(rows.pop(task, []))
+            if len(row) < must:
+                return []
+            chosen += row[:must]
+            rows[task] = row[must:]
+        others = sorted(chain.from_iterable(rows.values()))
         chosen += others[: group.missing - len(chosen)]
-        whole = len(chosen) == group.missing and not any(by_task.values())
-        return [pods[sort_key.uid] for sort_key in sorted(chosen)] if whole else []
+        whole = len(chosen) == group.missing
+        return [pods[key.uid] for key in sorted(key for _, key in chosen)] if whole else []
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
