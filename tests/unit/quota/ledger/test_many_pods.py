@@ -52,8 +52,8 @@ def _card_event(ledger: Ledger) -> None:
 
 
 def _pods_of_another(ledger: Ledger) -> None:
-    named = lambda name: name == "web-9"  # noqa: E731
-    to_its_end(ledger.made_pods.each("queue", "team", "ReplicaSet", named, print))
+    each = ledger.made_pods.each
+    to_its_end(each("queue", "team", "ReplicaSet", lambda name: name == "web-9", print))
 
 
 def _numbers(ledger: Ledger) -> None:

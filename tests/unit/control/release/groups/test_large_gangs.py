@@ -219,10 +219,10 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
         await until(lambda: len(held.under_way) == 4)
         held.answer(1)  # so that there is a slot at times
         for number in range(3):
-            early = waiting(f"early-{number}").created("2025-01-01T00:00:00Z")
-            leader.see(early)
+            name = f"early-{number}"
+            leader.see(waiting(name).created("2025-01-01T00:00:00Z"))
             held.answer(1)
-            await until(lambda: early.name in leader.opened)  # noqa: B023
+            await until(lambda name=name: name in leader.opened)
         assert judged.count("team/more") == 1
         await held.answer_until(lambda: len(leader.opened) == NUMBER + 5)
 
