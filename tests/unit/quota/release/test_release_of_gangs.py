@@ -220,6 +220,14 @@ def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() 
     assert release(ledger)[0] == [["new"]]
 
 
+def test_e2_of_members_that_ask_for_as_much_the_first_replace_the_lost_ones() -> None:
+    """In whatever order they name their cards: such are not in one class."""
+    alike = member("a", 1, f"{H200}|{H800}"), member("c", 1, f"{H200}|{H800}")
+    other = member("b", 1, f"{H800}|{H200}")
+    ledger = a_cluster(QUEUE, GANG.of(3), runs("r", 1), member("0-extra", 9), *alike, other)
+    assert release(ledger)[0][0] == ["a", "b"]
+
+
 def test_a_gang_that_runs_is_tried_again_when_a_card_is_known_that_it_lacks() -> None:
     """It waits for room as well: others of it may fit once anything is free."""
     blue = a_queue("blue").with_quota({H200: 1})
