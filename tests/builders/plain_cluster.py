@@ -244,7 +244,11 @@ class PlainCluster:
         """I3, of a pod without a stamp."""
         if pod.state == "gated":
             return self.enforced(pod)
-        return pod.state == "bound" or not (pod.let_by or not self.enforced(pod))
+        return pod.state == "bound" or not self.comes_unjudged(pod)
+
+    def comes_unjudged(self, pod: PlainPod) -> bool:
+        """I3: whoever was charged when it was seen stays so."""
+        return pod.let_by or not (self.enforced(pod) or pod.fixed is not None)
 
     def where_it_lands(self, pod: PlainPod) -> str:
         """I3, of a pod past the gate: in the queue that it names, if that is open to it."""
@@ -258,7 +262,7 @@ class PlainCluster:
         for pod in self.pods.values():
             if pod.state == "gated" or pod.stamp:
                 continue
-            pod.let_by = pod.let_by or not self.enforced(pod)
+            pod.let_by = self.comes_unjudged(pod)
             named = self.named(pod)
             if self.namespaces.get(pod.namespace, ("", ""))[1] == "off":
                 named = ""

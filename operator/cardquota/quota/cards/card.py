@@ -296,15 +296,15 @@ class Catalog:
         self._changed()
         return True
 
-    def forget(self, name: str) -> str | None:
-        """A card is in no quota any more. Returns the resource name that was recorded for it, if no
-        node ever showed the card. A later quota for the card begins anew.
+    def forget(self, name: str) -> bool:
+        """A card is in no quota any more: its resource name is forgotten, if no node ever showed
+        the card. Returns whether it was known. A later quota for the card begins anew.
         """
         if name in self._cards or name not in self._recorded:
-            return None
-        resource = self._recorded.pop(name)
+            return False
+        del self._recorded[name]
         self._changed()
-        return resource
+        return True
 
     def hold(self, name: str, resource: str, sign: int) -> bool:
         """Count in or out (`sign`) a pod that was released for a card that no node has shown.

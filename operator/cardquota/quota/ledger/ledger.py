@@ -62,7 +62,7 @@ class Ledger(LedgerState):
         self._charges = Charges(self)
         self.reassessment = Reassessment(self, self._charges, at_once)
         self._cards = CardChanges(self, self._charges, self.reassessment)
-        self.decisions = ReleaseDecisions(self, self._charges)
+        self.decisions = ReleaseDecisions(self, self._charges, self.reassessment)
         """What the leader's release decides."""
         self._reassess = self.reassessment.reassess
         self._finished: dict[str, tuple[str, State]] = {}
@@ -168,7 +168,8 @@ class Ledger(LedgerState):
         self._cards.cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.selection.take_moved())
-        self.reassessment.cards_learned(learned)
+        if learned:
+            self.reassessment.cards_learned()
         self._cards.follow_resource_changes()
 
     def node_gone(self, name: str) -> None:
@@ -177,7 +178,8 @@ class Ledger(LedgerState):
         learned = self.nodes.drop(name)
         self._cards.cards_changed()
         self._reassess(self.nodes.selection.take_moved())
-        self.reassessment.cards_learned(learned)
+        if learned:
+            self.reassessment.cards_learned()
         self._cards.follow_resource_changes()
 
     @property
@@ -209,12 +211,12 @@ class Ledger(LedgerState):
         before = account.facts
         facts = account.facts = self._kept_of_queue(facts.after(before))
         learned = [
-            behind
+            self.nodes.record(card, resource)
             for card, (resource, _) in facts.recorded.items()
             if resource
-            for behind in self.nodes.record(card, resource)
         ]
-        self.reassessment.cards_learned(learned)
+        if any(learned):
+            self.reassessment.cards_learned()
         self._cards.cards_changed()
         self._cards.follow_resource_changes()
         if before is not None:

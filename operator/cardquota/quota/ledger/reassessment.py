@@ -11,7 +11,6 @@ from ..accounts.queue_facts import QueueFacts
 from ..amounts import Amounts
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
-from ..vocabulary import GPU_MEMORY
 from .charges import Charges
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
@@ -138,20 +137,13 @@ class Reassessment:
         if group is not None:
             self._state.ask(group)
 
-    def cards_learned(self, resources: Iterable[str]) -> None:
-        """The cards of these resource names changed. Re-reads the pods that ask for one, if no
-        stamp charges them. Where there are any: some 40 ms for 100,000 pods without a stamp.
+    def cards_learned(self) -> None:
+        """Cards are known, or counted, in another way. Re-reads the pods that ask for a device, if
+        no stamp charges them: any of them may name such a card, or may have meant one (P3, P4).
+        Where there are any: some 40 ms for 100,000 pods without a stamp.
         """
-        changed = set(resources)
-        if changed:
-            self.reassess(
-                {
-                    record.facts.uid
-                    for record in self._state.made_pods.unstamped()
-                    for resource, _ in record.facts.devices
-                    if resource in changed
-                }
-            )
+        unstamped = self._state.made_pods.unstamped()
+        self.reassess({record.facts.uid for record in unstamped if record.facts.devices})
 
 
 class CardChanges:
@@ -183,7 +175,7 @@ class CardChanges:
             self._shares.quota_changed(account.name, card)
             self._show_sharers(card, max(quotas, self._quotas.of(card)), self._nodes.total(card))
         if self._quotas.limits_memory != limited_memory:
-            self._reassessment.cards_learned([GPU_MEMORY])
+            self._reassessment.cards_learned()
 
     def reweigh(self, account: Account, before: QueueFacts | None, facts: QueueFacts) -> None:
         """Costs in proportion to the cards of which the queue now deserves another part (W1)."""
@@ -196,10 +188,10 @@ class CardChanges:
 
     def forget(self, cards: Iterable[str]) -> None:
         """Forget the resource names of cards that no quota and no node has any more."""
-        gone = (
-            self._state.catalog.forget(card) for card in cards if not self._state.in_any_quota(card)
-        )
-        self._reassessment.cards_learned([resource for resource in gone if resource])
+        unused = [card for card in cards if not self._state.in_any_quota(card)]
+        forgotten = [card for card in unused if self._state.catalog.forget(card)]
+        if forgotten:
+            self._reassessment.cards_learned()
 
     def follow_resource_changes(self) -> None:
         """Apply that cards are counted by another resource name (D7), or on other nodes.

@@ -8,14 +8,16 @@ from .charges import Charges
 from .groups.group_facts import GroupRequest
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
+from .reassessment import Reassessment
 
 
 class ReleaseDecisions:
     """For the leader's release alone: on other replicas nothing is ever decided."""
 
-    def __init__(self, state: LedgerState, charges: Charges) -> None:
+    def __init__(self, state: LedgerState, charges: Charges, reassessment: Reassessment) -> None:
         self._state = state
         self._charges = charges
+        self._reassessment = reassessment
 
     def assume(self, uid: str, stamp: Stamp) -> None:
         """Charge a gated pod before its gate is opened."""
@@ -221,3 +223,6 @@ class ReleaseDecisions:
     def _posted_anew(self, group: PodGroupState) -> None:
         self._state.mark_group(group)
         self._state.repost(group)
+        if not group.gang:
+            # Its pods share classes with others only while nothing is reserved for it.
+            self._reassessment.reassess(group.members)

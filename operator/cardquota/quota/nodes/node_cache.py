@@ -184,31 +184,31 @@ class NodeCache(NodeTotals):
         self.free = FreeCards()
         """The cards that a pod could have at once (E7)."""
 
-    def see(self, facts: NodeFacts) -> list[str]:
-        """Take in a node. Returns the resource names that now count cards and did not, or that did
-        until now.
+    def see(self, facts: NodeFacts) -> bool:
+        """Take in a node. Returns whether cards are known that were not, or are told from others,
+        or counted, in another way.
         """
         old = self._facts.get(facts.name)
         if old == facts:
-            return []
+            return False
         if old is not None and old.uid != facts.uid:
             self._remembered.pop(facts.name, None)
         learned, changed = self._take(facts)
         for name in changed:
             self._resource_changes[0].add(name)
             self._look_anew(name)
-        return learned + self._find_again()
+        return self._find_again() or learned
 
-    def record(self, name: str, resource: str) -> list[str]:
+    def record(self, name: str, resource: str) -> bool:
         """Take in a card's resource name from a Queue's status. Returns the same as `see`."""
         before = self._catalog.resource(name)
         if not self._catalog.record(name, resource):
-            return []
-        if before is None:
-            return [resource]
-        self._resource_changes[0].add(name)
-        self._look_anew(name)
-        return [before, resource, *self._find_again()]
+            return False
+        if before is not None:
+            self._resource_changes[0].add(name)
+            self._look_anew(name)
+            self._find_again()
+        return True
 
     def take_resource_changes(self) -> tuple[set[str], set[str]]:
         """Cards whose resource name has changed since the last call (D7), and the nodes that were
@@ -225,18 +225,17 @@ class NodeCache(NodeTotals):
                 self._resource_changes[1].add(name)
                 self._take(facts)
 
-    def _find_again(self) -> list[str]:
+    def _find_again(self) -> bool:
         """If no node shows a card by its known labels any more, and some show it by others, it is
         known by those from now on (P5). Returns the same as `see`.
         """
-        learned = []
+        found = False
         for name, nodes in list(self._apart.items()):
             if not self.has(name):
-                card = nodes[min(nodes)]
-                self._catalog.show(card)
+                found = True
+                self._catalog.show(nodes[min(nodes)])
                 self._look_anew(name)
-                learned.append(card.resource)
-        return learned
+        return found
 
     def _put_together(self, node: str) -> None:
         """None of a node's cards is set apart any more."""
@@ -245,21 +244,21 @@ class NodeCache(NodeTotals):
             if not nodes:
                 del self._apart[name]
 
-    def _take(self, facts: NodeFacts) -> tuple[list[str], list[str]]:
+    def _take(self, facts: NodeFacts) -> tuple[bool, list[str]]:
         """Returns what `see` returns, and the cards whose resource name has changed."""
         counted: list[tuple[Card, int]] = []
-        problems, learned, changed = list[str](), list[str](), list[str]()
+        problems, changed, learned = list[str](), list[str](), False
         remembered = self._remembered.setdefault(facts.name, {})
         self._put_together(facts.name)
         for card, amount in facts.cards:
-            before, shown = self._catalog.resource(card.name), self._catalog.card(card.name)
+            shown = self._catalog.card(card.name)
             new, problem = self._catalog.learn(card)
             if problem is not None:
                 problems.append(problem)
                 remembered[card.resource] = card.name
                 continue
             if new:
-                learned += {card.resource, before or card.resource}
+                learned = True
                 if shown is not None:
                     changed.append(card.name)
             elif shown is not None and shown.unit != card.unit:  # MiB and GiB are not added (B10)
@@ -278,7 +277,7 @@ class NodeCache(NodeTotals):
                 self._apart.setdefault(card.name, {})[facts.name] = card
                 continue
             elif self._catalog.note_memory(card):
-                learned.append(card.resource)
+                learned = True
             counted.append((card, amount))
             remembered[card.resource] = card.name
         largest = max(facts.memory.sizes, default=0) if facts.memory is not None else 0
@@ -301,7 +300,7 @@ class NodeCache(NodeTotals):
                 return key
         return None
 
-    def drop(self, name: str) -> list[str]:
+    def drop(self, name: str) -> bool:
         """A node is gone. Its kinds of cards stay known. Returns the same as `see`."""
         self.put_offer(name, ())
         self.free.offer(name, ())

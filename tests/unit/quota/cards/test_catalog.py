@@ -145,12 +145,12 @@ def test_d7_a_resource_name_that_counts_nothing_any_more_is_none() -> None:
 def test_what_is_recorded_of_a_card_can_be_forgotten_until_a_node_shows_it() -> None:
     catalog = Catalog()
     catalog.record(H200, "amd.com/gpu")
-    assert catalog.forget(H200) == "amd.com/gpu"
-    assert catalog.forget(H200) is None
+    assert catalog.forget(H200)
+    assert not catalog.forget(H200)
     assert not catalog.counts("amd.com/gpu")
     catalog.record(H200, "amd.com/gpu")
     catalog.learn(card(H200))
-    assert catalog.forget(H200) is None
+    assert not catalog.forget(H200)
     assert catalog.resource(H200) == GPU
     catalog.record(H800, "amd.com/gpu")
     assert catalog.counts("amd.com/gpu")

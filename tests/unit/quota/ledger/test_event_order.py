@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from builders import (
     CARDS,
     H200,
+    H800,
     Body,
     a_group,
     a_ledger,
@@ -44,7 +45,7 @@ from ..events import (
     told,
     totals,
 )
-from ..histories import FIXED, GROUPS, clusters, turns_of
+from ..histories import FIXED, GROUPS, PRODUCT, clusters, turns_of
 
 
 @given(st.data(), clusters(), st.sampled_from(("", "blue")), st.booleans())
@@ -104,8 +105,28 @@ def test_e6_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
         assert first.gang.key == "team/b-urgent"
 
 
+def test_p4_a_node_that_divides_all_its_cards_shows_that_a_pod_holds_no_whole_one() -> None:
+    """What a pod past admission may have meant is charged only while no node shows the model."""
+    sliced = a_node("mig-1").showing(H200).with_slices("1g.18gb", 7)
+    queue = a_queue("red").with_quota({H200: 1})
+    assert totals(a_ledger_of(queue, PAST_ADMISSION))["red", H200].requested == 1
+    assert not in_every_order(sliced, queue, PAST_ADMISSION)
+
+
 def a_ledger_of(*things: Body | Class) -> Ledger:
     return told(map(ToldEvent, things))
+
+
+PAST_ADMISSION = a_pod("p").in_queue("red").asking_for(1)
+
+
+def test_p3_a_card_is_named_by_pods_that_ask_for_another_resource_too() -> None:
+    """Their card is not to be had for that, whichever is seen first."""
+    queue = a_queue("red").with_quota({H200: 3})
+    pod = a_pod().in_queue("red").naming(f"{H200}|{H800}").requiring([(PRODUCT, "In", [H200])])
+    things = queue, pod.asking_for(2, "other.example/gpu").gated(), FIXED["h800-1"]
+    found = [a_ledger_of(*order).pods[pod.uid].request for order in permutations(things)]
+    assert all(one == found[0] for one in found)
 
 
 DCU, HCU = "hygon.com/dcu", "hygon.com/hcu"

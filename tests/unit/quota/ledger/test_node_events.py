@@ -70,7 +70,7 @@ def test_who_waits_for_a_card_to_be_known_is_tried_again_when_one_is(ledger: Led
     list(openings(ledger, "less"))
     ledger.dirty.pending.take()
     see(ledger, a_node("new").with_cards("XPU-1", 8, "example.com/xpu"))
-    assert ledger.dirty.pending.take() == {"sold"}
+    assert "sold" in ledger.dirty.pending.take()
 
 
 def test_a_kind_of_card_that_gets_a_resource_name_is_news_to_those_who_have_it() -> None:

@@ -212,6 +212,16 @@ def test_t2_its_pods_start_once_the_reservation_that_they_replace_is_seen() -> N
     assert release(ledger)[0] == [["a", "b"]]
 
 
+def test_e1_while_a_reservation_is_written_its_pods_alone_wait_for_it() -> None:
+    """Not others that ask for the same: until then they waited together."""
+    service = SERVICE.asking({H200: 2})
+    ledger = a_cluster(service, waiting("a").in_group("service"), waiting("b"))
+    reservation = ledger.decisions.enqueue("team/service", "red", "t", ((H200, 2),))
+    assert release(ledger)[0] == [["b"]]
+    ledger.decisions.retract_reservation("team/service", reservation)
+    assert release(ledger)[0] == [["a"]]
+
+
 def test_e2_what_is_reserved_for_a_gang_counts_once_though_its_pods_are_on_their_way() -> None:
     members = [waiting(name).in_group("train") for name in "ab"]
     asked = GROUP.asking({f"{H200}|{H800}": 2})
