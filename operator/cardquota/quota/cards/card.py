@@ -306,21 +306,14 @@ class Catalog:
         self._changed()
         return True
 
-    def hold(self, name: str, resource: str, sign: int) -> bool:
-        """Count in or out (`sign`) a pod that was released for a card that no node has shown.
-
-        Returns whether pods that ask for the card by another resource name may now be judged
-        differently.
-        """
+    def hold(self, name: str, resource: str, sign: int) -> None:
+        """Count in or out (`sign`) a pod that was released for a card that no node has shown."""
         before = self.held_as(name)
         held = self._held.setdefault(name, {})
         add_to(held, resource, sign)
         if not held:
             del self._held[name]
-        if self.held_as(name) == before:
-            return False
-        self.version += 1
-        return before is not None
+        self.version += self.held_as(name) != before
 
     def held_as(self, name: str) -> str | None:
         """The resource name by which pods hold a card that no node has shown."""

@@ -3,6 +3,8 @@
 To change a pod is to uncharge it, change it, and charge it.
 """
 
+from collections.abc import Callable, Collection
+
 from ..amounts import canonical, is_card
 from ..cards.card_memory import MemoryPod
 from ..pods.pod_facts import State
@@ -24,6 +26,8 @@ class Charges:
     def __init__(self, state: LedgerState) -> None:
         self._state = state
         self._assessor = PodAssessor(state)
+        self.reassess: Callable[[Collection[str]], None]
+        """Re-reads pods; set by `Reassessment`, which itself charges."""
 
     def charge(self, record: PodRecord) -> None:
         """Work out a pod's charge, add it to the totals, and put the pod into the indexes."""
@@ -115,21 +119,39 @@ class Charges:
         before, record.holds = record.holds, holds
         if before == holds:
             return
-        cards = {name for name, _ in (*before, *holds)}
-        known_as = {name: state.catalog.held_as(name) for name in cards}
-        moved = [state.catalog.hold(name, resource, 1) for name, resource in holds]
-        moved += [state.catalog.hold(name, resource, -1) for name, resource in before]
+        known_as = {name: state.catalog.held_as(name) for name, _ in (*before, *holds)}
+        for name, resource in holds:
+            state.catalog.hold(name, resource, 1)
+        for name, resource in before:
+            state.catalog.hold(name, resource, -1)
+        now = {name: state.catalog.held_as(name) for name in known_as}
+        moved = [name for name in now if now[name] != known_as[name]]
         # Every queue that shows the card shows that resource name with it.
-        state.dirty.cards.update(
-            name for name, resource in known_as.items() if state.catalog.held_as(name) != resource
-        )
-        if any(moved):
+        state.dirty.cards.update(moved)
+        if renamed := {name for name in moved if known_as[name] is not None}:
             # Who closes cards to others may ask for one that nobody knows now, and closes none.
             state.epoch += 1
             for account in state.waiting.values():
-                if not cards.isdisjoint(account.quota):
+                if not renamed.isdisjoint(account.quota):
                     account.pending.activate_blocked()
                     state.dirty.pending.add(account.name)
+        for name in moved:
+            self._read_others_again(name, known_as[name], now[name])
+
+    def _read_others_again(self, card: str, before: str | None, now: str | None) -> None:
+        """Another resource name counts a card that no node has shown: who asks for one that counts
+        it now, or did until now, is read again if no stamp charges it (P4).
+        """
+        state = self._state
+        for queue in sorted(state.quotas.queues(card)):
+            self.reassess(
+                [
+                    uid
+                    for uid in state.account_for(queue).unstamped
+                    for resource, _ in state.pods[uid].facts.devices
+                    if (before in (None, resource)) != (now in (None, resource))
+                ]
+            )
 
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts

@@ -33,6 +33,7 @@ class Reassessment:
         """`at_once`: how many pods one event re-reads, a large one counting as several."""
         self._state = state
         self._charges = charges
+        charges.reassess = self.reassess
         self.at_once = at_once
         self._overdue: dict[str, bool] = {}
         """Pods to re-read, and whether also if a stamp of ours charges them."""
