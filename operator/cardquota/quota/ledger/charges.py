@@ -17,6 +17,9 @@ from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor, class_key_of, task_of
 
+_Renamed = tuple[str, str | None, str | None]
+"""A card, and the resource name that counted it, and that counts it now; None: any."""
+
 
 class Charges:
     """Guarantees: `uncharge` is the inverse of `charge`; each costs in proportion to the pod's own
@@ -34,7 +37,7 @@ class Charges:
         self._assessor.assess(record)
         self._index(record)
         self._post(record, 1)
-        self.hold(record, self._unshown(record))
+        moved = self._hold(record, self._unshown(record))
         if record.releasable:
             key, gang = class_key_of(self._state, record)
             task = task_of(self._state.groups.get(record.facts.group), record)
@@ -49,6 +52,12 @@ class Charges:
             account = self._state.account_for(record.queue)
             account.pending.back_off(record)
             self._state.note_waiting(account)
+        self._read_again(moved)
+
+    def forget(self, record: PodRecord) -> None:
+        """The pod is gone."""
+        self.uncharge(record)
+        self._read_again(self._hold(record, ()))
 
     def uncharge(self, record: PodRecord) -> None:
         """Take a pod out of totals and indexes, by the facts it was charged with."""
@@ -113,45 +122,45 @@ class Charges:
         devices = card_devices(record.facts, state)
         return tuple((name, devices[0][0]) for name in names) if len(devices) == 1 else ()
 
-    def hold(self, record: PodRecord, holds: tuple[tuple[str, str], ...]) -> None:
-        """Note which cards a pod holds by which resource names; none once the pod is gone."""
+    def _hold(self, record: PodRecord, holds: tuple[tuple[str, str], ...]) -> list[_Renamed]:
+        """Note which cards a pod holds by which resource names; none once the pod is gone. Returns
+        those that another resource name counts from now on.
+        """
         state = self._state
         before, record.holds = record.holds, holds
         if before == holds:
-            return
+            return []
         known_as = {name: state.catalog.held_as(name) for name, _ in (*before, *holds)}
         for name, resource in holds:
             state.catalog.hold(name, resource, 1)
         for name, resource in before:
             state.catalog.hold(name, resource, -1)
         now = {name: state.catalog.held_as(name) for name in known_as}
-        moved = [name for name in now if now[name] != known_as[name]]
+        return [(n, known_as[n], now[n]) for n in now if now[n] != known_as[n]]
+
+    def _read_again(self, renamed: list[_Renamed]) -> None:
+        """Another resource name counts these cards, which no node has shown: who asks for one that
+        counts them now, or did until now, is read again if no stamp charges it (P4).
+        """
+        state = self._state
         # Every queue that shows the card shows that resource name with it.
-        state.dirty.cards.update(moved)
-        if renamed := {name for name in moved if known_as[name] is not None}:
+        state.dirty.cards.update(card for card, *_ in renamed)
+        if known := {card for card, before, _ in renamed if before is not None}:
             # Who closes cards to others may ask for one that nobody knows now, and closes none.
             state.epoch += 1
             for account in state.waiting.values():
-                if not renamed.isdisjoint(account.quota):
+                if not known.isdisjoint(account.quota):
                     account.pending.activate_blocked()
                     state.dirty.pending.add(account.name)
-        for name in moved:
-            self._read_others_again(name, known_as[name], now[name])
-
-    def _read_others_again(self, card: str, before: str | None, now: str | None) -> None:
-        """Another resource name counts a card that no node has shown: who asks for one that counts
-        it now, or did until now, is read again if no stamp charges it (P4).
-        """
-        state = self._state
-        for queue in sorted(state.quotas.queues(card)):
-            self.reassess(
-                [
+        for card, before, now in renamed:
+            for queue in sorted(state.quotas.queues(card)):
+                uids = {
                     uid
                     for uid in state.account_for(queue).unstamped
                     for resource, _ in state.pods[uid].facts.devices
                     if (before in (None, resource)) != (now in (None, resource))
-                ]
-            )
+                }
+                self.reassess(uids)
 
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts

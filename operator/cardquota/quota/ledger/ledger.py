@@ -157,8 +157,7 @@ class Ledger(LedgerState):
         self.dirty.incorrect.discard(uid)
         self.card_memory.forget(uid)
         if record is not None:
-            self._charges.uncharge(record)
-            self._charges.hold(record, ())
+            self._charges.forget(record)
         self._finish(uid, None)
 
     def node_seen(self, facts: NodeFacts) -> None:
