@@ -59,11 +59,5 @@ def replicas(team: Team, name: str, kind: str = "Deployment") -> int:
     return int(found["spec"]["replicas"])
 
 
-def refused_pods(team: Team) -> list[str]:
-    """Pods that controllers could not create, by their events."""
-    events = ask(team.cluster, "GET", f"/api/v1/namespaces/{team.namespace}/events").body["items"]
-    return [event["message"] for event in events if event["reason"] == "FailedCreate"]
-
-
 def _autoscalers(team: Team) -> str:
     return f"/apis/autoscaling/v2/namespaces/{team.namespace}/horizontalpodautoscalers"

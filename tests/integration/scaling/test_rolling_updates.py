@@ -107,22 +107,6 @@ def test_an_update_to_larger_pods_than_fit_says_so(team: Team) -> None:
 
 
 @pytest.mark.slow
-def test_a_job_that_comes_beside_its_predecessor_says_so(team: Team) -> None:
-    """A Job's template cannot be changed. The pod of the next Job waits, and says for what."""
-    queue = team.has_queue({T1000: 2})
-    run(team, "Job", team.a_pod("train", 2, T1000))
-    counts_exactly(team, T1000, allocated=2)
-    run(team, "Job", team.a_pod("next", 1, T1000))
-    (new,) = team.until(
-        lambda: [p for p in team.pods() if p["metadata"]["name"].startswith("next-")], "its pod"
-    )
-    told = team.until_told(new["metadata"]["name"], "InsufficientCardQuota")
-    assert told["message"].startswith(
-        f"Queue <{queue}> has insufficient <{T1000}> quota: requested <1>, total would be <3>"
-    )
-
-
-@pytest.mark.slow
 def test_r6_an_update_that_starts_a_pod_first_says_at_once_what_to_write(team: Team) -> None:
     queue = team.has_queue({T1000: 2})
     with team.watching() as watch:

@@ -97,27 +97,6 @@ def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so(
     assert len(cuts(team, "web")) == 1
 
 
-def test_r4_a_paused_deployment_that_is_toggled_refuses_nobody(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    create(team, "Deployment", team.a_pod("paused", 1, T1000), replicas=0, paused=True)
-    create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=0)
-    for _ in range(10):
-        assert scale(team, "Deployment", "paused", 3).ok
-        assert (reply := scale(team, "Deployment", "web", 3, dry_run=True)).ok, reply
-        assert scale(team, "Deployment", "paused", 0).ok
-    assert scale(team, "Deployment", "web", 3).ok
-    team.until_row(T1000, allocated=3)
-
-
-def test_r2_another_service_account_is_no_autoscaler(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=1)
-    team.until_row(T1000, allocated=1)
-    claimed = "system:serviceaccount:evil:horizontal-pod-autoscaler"
-    assert scale(team, "Deployment", "web", 10, by=claimed).code == 403
-    assert replicas(team, "web") == 1
-
-
 def test_r1_without_cards_and_queue_everything_scales_freely(team: Team) -> None:
     create(team, "Deployment", team.a_pod("web").in_queue(None), replicas=0)
     # A write of its controller in the same moment would be one review more.
