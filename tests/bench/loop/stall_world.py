@@ -22,7 +22,7 @@ from cardquota.cluster.watch import ObjectIndex
 from cardquota.loop import TimedSelector
 from cardquota.quota.pods import PodFacts
 from cardquota.runtime import collect_young, spare_what_stays
-from harness.replica import Replica
+from harness.replica import Replica, TakesAll
 
 NODES: Final = 5_000
 PODS: Final = 100_000
@@ -38,11 +38,23 @@ _LONGEST: Final = 20.0
 _LOOK: Final = 0.02
 
 
+class _Writes(TakesAll):
+    """Knows when the last term opened its first gate."""
+
+    first_gate: float | None = None
+
+    async def patch(self, path: str = "", *_: object, **__: object) -> bytes:
+        if "/pods/" in path and self.first_gate is None:
+            self.first_gate = monotonic()
+        return await super().patch()
+
+
 class World(Replica):
     """The replica. To be made in a loop over `selector`."""
 
     def __init__(self, selector: TimedSelector) -> None:
-        super().__init__()
+        self.sent = _Writes()
+        super().__init__(writes=self.sent)
         self._selector = selector
         self._worst = 0.0
         self._stretches = 0

@@ -34,5 +34,4 @@ def test_it_is_named_on_one_line(
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith("cardquota: ")
     assert named in done.stderr

@@ -52,19 +52,3 @@ def test_r2_by_a_custom_metric(team: Team) -> None:
     eventually(lambda: failed_rescales(team, "web"), "FailedRescale")
     assert replicas(team, "web") == 2
     assert refusals(team) == []
-
-
-@pytest.mark.slow
-def test_r2_in_steps_as_its_behavior_allows(team: Team) -> None:
-    """Each step is granted in full, until the last one, of which a part fits."""
-    team.has_queue({T1000: 5})
-    deploy(team, team.a_pod("web", 1, T1000))
-    team.until_row(T1000, allocated=1)
-    by_two = {"policies": [{"type": "Pods", "value": 2, "periodSeconds": 1}]}
-    autoscale(team, "web", 10, behavior={"scaleUp": by_two})
-    team.until_row(T1000, allocated=5)
-    eventually(lambda: failed_rescales(team, "web"), "FailedRescale")
-    assert replicas(team, "web") == 5
-    (cut,) = team.events("web", "ScalePartlyGranted")
-    assert cut["message"].startswith("granted 5 of 6 replicas")
-    assert refusals(team) == []

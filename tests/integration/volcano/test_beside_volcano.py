@@ -56,13 +56,13 @@ def refused_patches(cluster: Cluster) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_jobs_run_one_after_the_other_and_the_numbers_are_found(team: Team) -> None:
-    """Three of two pods on a quota of three: Volcano enqueues all of them at once."""
+    """Two of two pods on a quota of three: Volcano enqueues both at once."""
     team.has_queue({T1000: 3})
     team.until(lambda: row(team).get("quota") == 3, "the numbers are published")
     before = refused_patches(team.cluster)
-    names = ("a", "b", "c")
+    names = ("a", "b")
     for name in names:
-        assert submit(team, volcano_job(team, name, 2, T1000, runs=3)).ok
+        assert submit(team, volcano_job(team, name, 2, T1000, runs=2)).ok
     most = 0
 
     def all_done() -> bool:
@@ -90,7 +90,7 @@ def test_t2_no_write_of_a_reservation_is_refused(team: Team) -> None:
     """
     team.has_queue({T1000: 4})
     before = refused_patches(team.cluster)
-    names = [f"job-{number}" for number in range(8)]
+    names = [f"job-{number}" for number in range(6)]
     for number, name in enumerate(names):
         job = volcano_job(team, name, 2, T1000, runs=1)
         if number % 2:
