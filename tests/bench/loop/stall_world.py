@@ -11,6 +11,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import chain
+from math import inf
 from time import monotonic, thread_time
 from typing import Any, Final
 
@@ -41,12 +42,12 @@ _LOOK: Final = 0.02
 class _Writes(TakesAll):
     """Knows when the last term opened its first gate."""
 
-    first_gate: float | None = None
+    first_gate = inf
 
-    async def patch(self, path: str = "", *_: object, **__: object) -> bytes:
-        if "/pods/" in path and self.first_gate is None:
-            self.first_gate = monotonic()
-        return await super().patch()
+    async def patch(self, *sent: object, **more: object) -> bytes:
+        if "/pods/" in str(sent[0]):
+            self.first_gate = min(self.first_gate, monotonic())
+        return await super().patch(*sent, **more)
 
 
 class World(Replica):

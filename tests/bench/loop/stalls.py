@@ -9,6 +9,7 @@ None may be above 100 ms (I5).
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from math import inf
 from time import monotonic
 from typing import Any, Final
 
@@ -59,10 +60,10 @@ class _Figures:
 
     async def take_first_gate(self, where: str) -> None:
         """Seconds from the beginning of a term to its first gate."""
-        self.world.sent.first_gate, begun = None, monotonic()
+        self.world.sent.first_gate, begun = inf, monotonic()
         self.world.lead()
         await _done(self.world)
-        first = (self.world.sent.first_gate or float("inf")) - begun
+        first = self.world.sent.first_gate - begun
         self._report(Figure(f"until the first gate opens, {where}", first, "s", 1.0))
         await self.world.follow()
 

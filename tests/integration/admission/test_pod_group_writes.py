@@ -3,7 +3,6 @@
 import json
 
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team
 
@@ -11,10 +10,10 @@ from integration.team import Team
 def test_p8_what_was_stored_unread_can_be_put_right(team: Team) -> None:
     """As while the webhook was away. Meanwhile it is in nobody's way."""
     team.has_queue({T1000: 3})
-    mark(team, v.NAMESPACE_OFF)
+    team.set_mode(v.NAMESPACE_OFF)
     gang = team.a_gang("gang", 2).requesting("[")
     team.until(lambda: team.create(gang).ok, "nobody looks at it")
-    mark(team, None)
+    team.set_mode(None)
     anew = gang.put("anew", "metadata", "name")
     team.until(lambda: not any(team.create(anew, dry=True).ok for _ in range(9)), "reviewed again")
 
@@ -27,10 +26,3 @@ def test_p8_what_was_stored_unread_can_be_put_right(team: Team) -> None:
     assert team.annotate(gang, v.REQUEST, json.dumps({T1000: 2})).ok
     team.until_bound("a", "b")
     team.until_row(T1000, allocated=3, inqueue=0)
-
-
-def mark(team: Team, mode: str | None) -> None:
-    """Label the team's namespace."""
-    path = f"/api/v1/namespaces/{team.namespace}"
-    marked = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
-    assert ask(team.cluster, "PATCH", path, marked, content_type=MERGE).ok

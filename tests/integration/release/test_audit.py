@@ -1,22 +1,15 @@
 """I3: what audit mode admitted is written on the pod, and so known when rules are enforced."""
 
-from builders import GPU, a_namespace
+from builders import GPU
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ApiReply, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team, gates, notes
-
-
-def in_mode(team: Team, mode: str | None) -> ApiReply:
-    labels = a_namespace(team.namespace).in_mode(mode).body["metadata"].get("labels")
-    path = f"/api/v1/namespaces/{team.namespace}"
-    return ask(team.cluster, "PATCH", path, {"metadata": {"labels": labels}}, content_type=MERGE)
 
 
 def test_i3_a_pod_of_audit_mode_carries_who_let_it_by(team: Team) -> None:
     """Term and queue; one that comes once rules are enforced is gated, and stamped."""
     team.has_queue({T1000: 2})
-    assert in_mode(team, "audit").ok
+    team.set_mode("audit")
 
     def ungated() -> bool:
         made = team.create(team.a_pod("before", 1, T1000), dry=True)
@@ -31,7 +24,7 @@ def test_i3_a_pod_of_audit_mode_carries_who_let_it_by(team: Team) -> None:
     team.until(lambda: both <= set(notes(team.pod("before"))), "term and queue on the pod")
     assert v.ALLOCATED not in notes(team.pod("before"))
     written = team.pod("before")["metadata"]["resourceVersion"]
-    assert in_mode(team, "enforced").ok
+    team.set_mode("enforced")
 
     def gated() -> bool:
         made = team.create(team.a_pod("after", 1, T1000), dry=True)

@@ -2,7 +2,7 @@
 
 import json
 
-from builders import H200, H800, a_namespace
+from builders import H200, H800
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
 from integration.roomy_nodes import T1000, T2000
@@ -93,11 +93,7 @@ def test_marked_namespaces_do_not_matter_to_open_pods(team: Team) -> None:
     """From then on the pod is charged by what is stamped on it."""
     waiting(team)
     other = team.has_queue({H200: 1, H800: 1}, name="other")
-    marked = a_namespace(team.namespace).with_default_queue(other).body["metadata"]["annotations"]
-    path = f"/api/v1/namespaces/{team.namespace}"
-    change = {"metadata": {"annotations": marked}}
-    merge = "application/merge-patch+json"
-    assert ask(team.cluster, "PATCH", path, change, content_type=merge).ok
+    team.mark(annotations={v.QUEUE_NAME: other})
     team.until_row(T1000, allocated=1, requested=2)
 
 

@@ -13,7 +13,7 @@ import yaml
 
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from integration.asking import MERGE, ask, highest_metric
+from integration.asking import ask, highest_metric
 from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
 from integration.team import Team, notes, released
 
@@ -234,8 +234,6 @@ def test_what_is_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
     assert [volcano.vote(one) for one in (plain, other, made)] == [ABSTAIN] * 3
     meta = {"namespace": team.namespace, "name": "nowhere"}
     assert volcano.vote({"metadata": meta}) == REJECT
-    label = {"metadata": {"labels": {"volcano.sh/card-quota": "audit"}}}
-    path = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
+    team.set_mode("audit")
     found = a_group(team, "any", request=json.dumps({T1000: 1}))
     team.until(lambda: volcano.vote(found) == ABSTAIN, "its namespace is only audited")
