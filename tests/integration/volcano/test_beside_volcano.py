@@ -248,21 +248,6 @@ def test_e5_what_may_change_ends_no_job(team: Team, why: str) -> None:
 
 
 @pytest.mark.slow
-def test_e5_what_can_never_fit_any_more_is_refused_until_volcano_gives_up(team: Team) -> None:
-    """When the Job was created it could run."""
-    team.has_queue({T1000: 3})
-    team.until(lambda: row(team).get("quota") == 3, "the numbers are published")
-    assert submit(team, volcano_job(team, "late", 1, T1000)).ok
-    team.until(lambda: running(team, "late") == 1, "it runs")
-    team.annotate(team.a_queue({}), v.QUOTA, json.dumps({T1000: 0}))
-    team.until(lambda: row(team).get("quota") == 0, "the quota is seen")
-    (pod,) = team.pods()
-    assert team.delete(team.a_pod(pod["metadata"]["name"])).ok
-    team.until(lambda: phase(team, "late") == "Terminated", "Volcano gave up")
-    team.until(lambda: row(team).get("allocated", 0) == 0, "nothing is held")
-
-
-@pytest.mark.slow
 def test_e7_pods_of_one_task_get_the_same_card_where_one_has_room_for_all(team: Team) -> None:
     """Volcano remembers for a task on which nodes its first pod fails: with a card each of its own
     they would never be bound together.
