@@ -1,9 +1,6 @@
-"""`cardquota cards` and `kubectl cardquota cards`, as processes, on the plane with the product."""
+"""`kubectl cardquota cards`, as a process, on the plane with the product."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,29 +12,16 @@ from cardquota.quota.messages import report_messages
 from cardquota_dev.testing import eventually
 from integration.asking import Object, ask, metric
 from integration.own_node import a_node_of
+from integration.plugin import plugin
 from integration.team import Team
 
 AMD = "amd.com/gpu"
 PARTITION = "amd.com/compute-memory-partition"
-CARDS = (sys.executable, "-m", "cardquota.cli", "cards")
-Done = subprocess.CompletedProcess[str]
-
-
-def run(*command: str | Path, **environment: str) -> Done:
-    return subprocess.run(
-        [*map(str, command)],
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def listed(kubeconfig: Path) -> Object:
-    """What `cardquota cards` finds with this kubeconfig, for programs."""
-    done = run(*CARDS, "--kubeconfig", kubeconfig, "-o", "json")
+    """What is found with this kubeconfig, for programs."""
+    done = plugin(kubeconfig, "cards", "-o", "json")
     assert (done.returncode, done.stderr) == (0, "")
     return dict(json.loads(done.stdout))
 

@@ -1,26 +1,17 @@
 """The product on a plane: at work once the plane is ready, with no rights but its own."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from cardquota_dev.testing import Cluster
+from integration.plugin import plugin
 
 
 @pytest.mark.slow
 def test_check_compares_with_the_settings_of_the_plane(product_plane: Cluster) -> None:
     """Those are on no command line: webhooks are called by a URL, as the ConfigMap says."""
-    done = subprocess.run(
-        (sys.executable, "-m", "cardquota.cli.plugin", "check", "-o", "json"),
-        env={**os.environ, "KUBECONFIG": str(product_plane.kubeconfig)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = plugin(product_plane.kubeconfig, "check", "-o", "json")
     (section,) = (
         one for one in json.loads(done.stdout)["sections"] if one["section"] == "installation"
     )

@@ -2,26 +2,18 @@
 
 import json
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+
+from integration.plugin import plugin
 
 from .shared_cards import SharedCards, inspected
 
 pytestmark = pytest.mark.slow
-PLUGIN = Path(sys.executable).with_name("kubectl-cardquota")
 
 
 def inspect(cards: SharedCards, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(PLUGIN), "inspect", *options, "--kubeconfig", str(cards.plane.kubeconfig)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return plugin(cards.plane.kubeconfig, "inspect", *options)
 
 
 def rows(text: str, node: str) -> list[list[str]]:

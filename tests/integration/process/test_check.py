@@ -1,9 +1,6 @@
 """`check` on a real API server: nothing to say of a healthy cluster, and each thing that breaks."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import MERGE, Object, ask
 from integration.own_node import a_node_of
+from integration.plugin import plugin
 from integration.scaling.leaving_pods import start
 from integration.team import Team
 
@@ -29,14 +27,7 @@ ROLE_REFERENCE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole"
 
 def check(kubeconfig: Path, *options: str) -> tuple[int, dict[str, Object]]:
     """Its exit code, and the sections by name."""
-    done = subprocess.run(
-        (sys.executable, "-m", "cardquota.cli.plugin", "check", "-o", "json", *options),
-        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = plugin(kubeconfig, "check", "-o", "json", *options)
     assert done.stderr == ""
     return done.returncode, {one["section"]: one for one in json.loads(done.stdout)["sections"]}
 

@@ -13,7 +13,6 @@ import yaml
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
@@ -162,18 +161,6 @@ def assert_totals_are_exact(team: Team, card: str, queue: str) -> None:
     )
     for gauge in ("cardquota_gated_pods", "cardquota_unadmitted_pods"):
         assert metric(team.cluster, gauge, queue=name) == 0
-
-
-def test_while_we_are_up_a_no_is_said_at_once(gated_by: GatedPlane, team: Team) -> None:
-    """The answer is the same, whoever sets the gate: with its numbers, and with warnings."""
-    queue = team.has_queue({T1000: 3})
-    reason, text = team.refused(team.a_pod("five", 5, T1000))
-    assert reason == v.Reason.INSUFFICIENT_CARD
-    assert text.startswith(f"Queue <{queue}> has insufficient <{T1000}> quota: requested <5>")
-    named = team.create(a_pod("named").naming(T1000).asking_for(1))
-    assert named.warnings == (queue_messages.card_without_queue(T1000),)
-    dry = team.create(team.a_pod("dry", 1, T1000), dry=True)
-    assert not released(dry.body)
 
 
 @pytest.mark.slow

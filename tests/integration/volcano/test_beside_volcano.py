@@ -3,10 +3,7 @@ is not Volcano is named.
 """
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ApiReply, ask, metric
+from integration.plugin import plugin
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, notes, of_a_job, released
 from integration.workload_bodies import create, path, workload
@@ -169,11 +167,9 @@ def test_v1_who_is_not_known_to_be_volcano_is_named(team: Team) -> None:
     assert reply.code == 403
     for said in (f"user <{STRANGER}>: ", "leave them out of the Binding", SETTING):
         assert said in reply.message
-    command = (sys.executable, "-m", "cardquota.cli", "check", "-o", "json")
-    where = {**os.environ, "KUBECONFIG": str(team.cluster.kubeconfig)}
 
     def listed() -> bool:
-        done = subprocess.run(command, env=where, capture_output=True, text=True, timeout=60)
+        done = plugin(team.cluster.kubeconfig, "check", "-o", "json")
         sections = json.loads(done.stdout)["sections"]
         refused = next(one for one in sections if one["section"] == "refused")
         reasons = [one["reason"] for one in refused["findings"]]

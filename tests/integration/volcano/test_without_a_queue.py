@@ -3,9 +3,6 @@
 Volcano makes a group for them after they are created, with the queue `default`.
 """
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -13,6 +10,7 @@ import pytest
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from integration.asking import ask, metric
+from integration.plugin import plugin
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes
 from integration.workload_bodies import create
@@ -40,12 +38,6 @@ def held(team: Team, queue: str) -> float:
     return metric(team.cluster, "cardquota_queue_card_allocated", queue=queue, card=T1000)
 
 
-def command(team: Team, *words: str) -> str:
-    where = {**os.environ, "KUBECONFIG": str(team.cluster.kubeconfig)}
-    line = (sys.executable, "-m", "cardquota.cli", *words)
-    return subprocess.run(line, env=where, capture_output=True, text=True, timeout=60).stdout
-
-
 @pytest.mark.slow
 def test_v5_they_run_and_are_counted_once_outside_every_queue(team: Team) -> None:
     before = held(team, "")
@@ -66,7 +58,10 @@ def test_v5_they_run_and_are_counted_once_outside_every_queue(team: Team) -> Non
 
     used = f"used outside every queue: {T1000} 3, by 3 pods ({team.namespace}/bare, "
     # It finds pods by their label, which the operator writes once it has seen them.
-    team.until(lambda: used in command(team, "check", "-n", team.namespace), "check shows it")
+    team.until(
+        lambda: used in plugin(team.cluster.kubeconfig, "check", "-n", team.namespace).stdout,
+        "check shows it",
+    )
 
 
 @pytest.mark.slow
