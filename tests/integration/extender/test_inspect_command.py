@@ -34,18 +34,6 @@ def test_the_cluster(one_node: SharedCards) -> None:
     done = inspect(one_node, node, "-o", "json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == inspected(one_node.plane, 0, node)
-    whole = json.loads(inspect(one_node, "-o", "json").stdout)
-    assert node in [row["name"] for row in whole["nodes"]]
     done = inspect(one_node, "there-is-no-such-node")
     assert (done.returncode, done.stdout) == (1, "")
     assert "<there-is-no-such-node>" in done.stderr
-
-
-def test_one_node_with_its_pods(three_nodes: SharedCards) -> None:
-    """`-d` names the pods; the other nodes are left out."""
-    three_nodes.placed("held", 1024, 2)
-    done = inspect(three_nodes, three_nodes.node(2), "-d")
-    assert done.returncode == 0, done.stderr
-    assert three_nodes.node(1) not in done.stdout
-    found = rows(done.stdout, three_nodes.node(2))
-    assert ["0", f"{three_nodes.namespace}/held", "1024", "MiB", "assumed"] in found
