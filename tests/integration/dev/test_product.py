@@ -1,22 +1,6 @@
 """The product on a plane: at work once the plane is ready, with no rights but its own."""
 
-import json
-
-import pytest
-
 from cardquota_dev.testing import Cluster
-from integration.plugin import plugin
-
-
-@pytest.mark.slow
-def test_check_compares_with_the_settings_of_the_plane(product_plane: Cluster) -> None:
-    """Those are on no command line: webhooks are called by a URL, as the ConfigMap says."""
-    done = plugin(product_plane.kubeconfig, "check", "-o", "json")
-    (section,) = (
-        one for one in json.loads(done.stdout)["sections"] if one["section"] == "installation"
-    )
-    assert section["findings"] == []
-    assert ["no Deployment" in note for note in section["notes"]] == [True]
 
 
 def test_the_product_is_its_service_account(product_plane: Cluster) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from builders import a_pod
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import ask
 from integration.roomy_nodes import T1000
-from integration.team import Team
+from integration.team import Team, released
 
 from .running import (
     QUICK,
@@ -106,6 +107,46 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     for line in json_lines(operator.log):
         assert set(line) >= {"time", "level", "logger", "message"}
         assert line["level"] != "error"
+
+
+def test_what_is_set_for_the_whole_installation_holds(
+    installed: Cluster, tmp_path: Path, unique: str
+) -> None:
+    """Audit mode refuses and gates nothing; the queue of pods that name none, in which cards bring
+    their cpu and memory (P6); and namespaces that are exempt.
+    """
+    exempt = f"{unique}-exempt"
+    config = {
+        **QUICK,
+        "mode": "audit",
+        "defaultQueue": f"{unique}-q",
+        "cardUnlimitedCpuMemory": True,
+        "exemptNamespaces": ["kube-system", exempt],
+    }
+    with (
+        running(installed, tmp_path / "o", config) as operator,
+        fresh_namespace(installed, unique) as namespace,
+        fresh_namespace(installed, exempt),
+    ):
+        team = Team(installed, namespace, unique)
+        queue = team.has_queue(team.a_queue({T1000: 3}).limited_to(cpu="2", memory="2Gi"))
+        team.until_row(T1000, quota=3)
+        says = f"audit: would be refused or wait: Queue <{queue}>"
+        # Nothing pins a pod to its card in audit: it is charged by where it runs.
+        stock = a_pod("five").asking_for(5).on_nodes_labelled({"nvidia.com/gpu.product": T1000})
+        stock = stock.with_cpu("8").with_memory("8Gi")
+        reply = team.create(stock)
+        assert released(reply.body)
+        assert reply.warnings[0].startswith(says)
+        bad = team.create(team.a_queue({}, "bad").with_quota_text("x"))
+        assert bad.warnings[0].startswith("audit: would be refused or wait: Queue <")
+        told = team.until_told("five", v.Reason.INSUFFICIENT_CARD)
+        assert told["message"].startswith(says)
+        team.until_row(T1000, allocated=5)
+        assert [row["allocated"] for row in team.status()["resources"]] == ["0", "0"]
+        reply = Team(installed, exempt, unique).create(stock)
+        assert (reply.ok, reply.warnings) == (True, ())
+    assert tracebacks(operator.log) == []
 
 
 @pytest.mark.long
