@@ -22,7 +22,6 @@ BENCHES = {
     "decisions": ("domain", "whose gate opens next, with many waiting"),
     "stalls": ("loop", "how long anything holds up the event loop"),
     "start": ("loop", "from nothing to ready with 100,000 pods"),
-    "takeover": ("loop", "a new leader with 20,000 pods waiting"),
     "review": ("doors", "one admission review"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (
@@ -30,7 +29,6 @@ BENCHES = {
         "binds and pods through kube-scheduler, with and without the extender",
     ),
     "price": ("plane", "what a pod costs the API server"),
-    "creates": ("plane", "pods created through the API server"),
     "freed": ("plane", "quota freed to gate opened"),
     "gang_release": ("plane", "a gang of 1,000 released against plain patches"),
     "volcano_jobs": ("plane", "50 Volcano Jobs of 10 pods, with the product and without"),

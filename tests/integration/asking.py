@@ -34,6 +34,14 @@ class ApiReply:
     def message(self) -> str:
         return str(self.body.get("message", ""))
 
+    @property
+    def said(self) -> str:
+        """The warnings and the refusal, as kubectl shows them."""
+        lines = [f"Warning: {text}" for text in self.warnings]
+        if not self.ok:
+            lines.append(f"Error from server ({self.reason}): {self.message}")
+        return "\n".join(lines)
+
 
 def ask(
     cluster: Cluster,

@@ -111,6 +111,16 @@ class Team:
         queue = a_queue(self.queue_name(name))
         assert (reply := self.annotate(queue, v.QUOTA, text)).ok, reply
 
+    def mark(self, **metadata: Object) -> None:
+        """Change labels or annotations of the namespace; the operator sees it a moment later."""
+        path = f"/api/v1/namespaces/{self.namespace}"
+        reply = ask(self.cluster, "PATCH", path, {"metadata": metadata}, content_type=MERGE)
+        assert reply.ok, reply
+
+    def set_mode(self, mode: str | None) -> None:
+        """How strict the operator is in the namespace."""
+        self.mark(labels={v.NAMESPACE_MODE: mode})
+
     def path(self, thing: Body) -> str:
         match thing:
             case PodBody():

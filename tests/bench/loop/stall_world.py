@@ -11,6 +11,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import chain
+from math import inf
 from time import monotonic, thread_time
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from cardquota.cluster.watch import ObjectIndex
 from cardquota.loop import TimedSelector
 from cardquota.quota.pods import PodFacts
 from cardquota.runtime import collect_young, spare_what_stays
-from harness.replica import Replica
+from harness.replica import Replica, TakesAll
 
 NODES: Final = 5_000
 PODS: Final = 100_000
@@ -38,11 +39,23 @@ _LONGEST: Final = 20.0
 _LOOK: Final = 0.02
 
 
+class _Writes(TakesAll):
+    """Knows when the last term opened its first gate."""
+
+    first_gate = inf
+
+    async def patch(self, *sent: object, **more: object) -> bytes:
+        if "/pods/" in str(sent[0]):
+            self.first_gate = min(self.first_gate, monotonic())
+        return await super().patch(*sent, **more)
+
+
 class World(Replica):
     """The replica. To be made in a loop over `selector`."""
 
     def __init__(self, selector: TimedSelector) -> None:
-        super().__init__()
+        self.sent = _Writes()
+        super().__init__(writes=self.sent)
         self._selector = selector
         self._worst = 0.0
         self._stretches = 0

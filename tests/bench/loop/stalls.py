@@ -9,6 +9,7 @@ None may be above 100 ms (I5).
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from math import inf
 from time import monotonic
 from typing import Any, Final
 
@@ -57,6 +58,15 @@ class _Figures:
         times = [await self.world.worst(work) for work in works]
         self._report(Figure(what, min(times), "ms", BOUND * 1000))
 
+    async def take_first_gate(self, where: str) -> None:
+        """Seconds from the beginning of a term to its first gate."""
+        self.world.sent.first_gate, begun = inf, monotonic()
+        self.world.lead()
+        await _done(self.world)
+        first = self.world.sent.first_gate - begun
+        self._report(Figure(f"until the first gate opens, {where}", first, "s", 1.0))
+        await self.world.follow()
+
 
 async def _spread(figures: _Figures) -> None:
     """Everything evenly over 1,000 queues and namespaces."""
@@ -80,7 +90,12 @@ async def _spread(figures: _Figures) -> None:
         "a queue's quota is edited, 20 wait", *(_see(world, "queues", body) for body in quotas)
     )
     await _lists(figures)
-    await _terms(figures, f"{WAITING:,} waiting in {QUEUES:,} queues")
+    waiting = f"{WAITING:,} waiting in {QUEUES:,} queues"
+    await _terms(figures, waiting)
+    world.see("namespaces", a_namespace("free").body)
+    world.see("queues", a_queue("free").with_quota({H200: 1}).body)
+    world.see("pods", stall_world.gated("free").with_uid("free").body)
+    await figures.take_first_gate(waiting)
 
 
 async def _bodies(figures: _Figures) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from builders import GPU
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ApiReply, ask, metric
+from integration.asking import ApiReply, ask, metric
 from integration.poison import LARGEST, NOTHING, POISON, Poison, sidecars
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team
@@ -118,9 +118,7 @@ def test_one_bad_thing_hurts_nobody_else(team: Team) -> None:
 
 def test_a_total_beyond_64_bits_hides_no_other_number(team: Team) -> None:
     """In audit mode everything is admitted: the API server takes no larger number, in no row."""
-    path = f"/api/v1/namespaces/{team.namespace}"
-    marked = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_AUDIT}}}
-    assert ask(team.cluster, "PATCH", path, marked, content_type=MERGE).ok
+    team.set_mode(v.NAMESPACE_AUDIT)
     team.has_queue({T1000: 3, T2000: 2})
     huge, small = (
         team.a_pod(name, cards, card).on_nodes_labelled({f"{GPU}.product": card})

@@ -1,23 +1,15 @@
 """Which pods reach us at all, and how strict we are where (section 2)."""
 
-from builders import H200, a_namespace, a_pod
+from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-from integration.asking import MERGE, ask, metric
+from integration.asking import ask, metric
 from integration.team import Team, released
 
 
 def reviews(team: Team) -> float:
     return metric(team.cluster, "cardquota_admission_reviews_total", kind="pods")
-
-
-def mark(team: Team, mode: str | None = None, queue: str | None = None) -> None:
-    """Mark the team's namespace. The operator sees it a moment later than the API server."""
-    marked = a_namespace(team.namespace).in_mode(mode).with_default_queue(queue)
-    change = {key: marked.body["metadata"].get(key) for key in ("labels", "annotations")}
-    path = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", path, {"metadata": change}, content_type=MERGE).ok
 
 
 def stock(name: str) -> PodBody:
@@ -60,7 +52,7 @@ def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
         pod = team.a_pod("a").asking_for(1, resource)
         team.until(lambda p=pod: team.create(p, dry=True).warnings == (told,), "the class is seen")
         assert team.create(a_pod("b").asking_for(1, resource), dry=True).warnings == ()
-    mark(team, "enforced")
+    team.set_mode("enforced")
     team.until(lambda: not team.create(stock("s"), dry=True).ok, "enforced")
     for resource in (given, implicit):
         for pod in (team.a_pod("a"), a_pod("b")):
@@ -75,7 +67,7 @@ def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
 
 def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
     before = reviews(team)
-    mark(team, "off")
+    team.set_mode("off")
     # The API server sees the label at once: it is its own.
     reply = team.create(team.a_pod("a", 5, H200, queue="nowhere"))
     assert reply.ok
@@ -86,7 +78,7 @@ def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
 def test_the_queue_of_a_namespace_is_a_default_only(team: Team) -> None:
     """Another queue named by the pod is no disagreement."""
     default, mine = team.has_queue({H200: 3}, name="default"), team.has_queue({H200: 3})
-    mark(team, queue=default)
+    team.mark(annotations={v.QUEUE_NAME: default})
     assert team.create(team.a_pod("a", 1, H200)).ok
     team.until_open("a")
     assert team.pod("a")["metadata"]["annotations"][v.CHARGED_QUEUE] == mine
@@ -96,7 +88,7 @@ def test_e2_a_pod_is_reviewed_once(team: Team) -> None:
     """Whatever the queue does with pods that lack room, and whatever the namespace demands."""
     for name, policy, mode in (("a", "Gate", None), ("b", None, None), ("c", None, "enforced")):
         team.has_queue(team.a_queue({H200: 1}, name).with_policy(policy), name)
-        mark(team, mode)
+        team.set_mode(mode)
         before = reviews(team)
         reply = team.create(team.a_pod(name, 1, H200, queue=name))
         assert reviews(team) == before + 1

@@ -12,31 +12,6 @@ from integration.team import Team
 from integration.workload_bodies import change, create, path, refusals, workload
 
 
-@pytest.mark.slow
-def test_from_two_replicas_to_four_of_a_quota_of_three(team: Team) -> None:
-    """The third runs, the fourth is refused, and both the person and the controller are told."""
-    queue = team.has_queue({T1000: 3})
-    sentence = (
-        f"Queue <{queue}> has insufficient <{T1000}> quota: "
-        "requested <1>, total would be <4>, but capability is <3>"
-    )
-    assert create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=2).warnings == ()
-    team.until_row(T1000, allocated=2)
-
-    reply = change(team, "Deployment", "web", {"replicas": 4})
-
-    assert reply.ok
-    assert reply.warnings == (
-        "web: 3 of 4 pods fit the quota now, 1 is refused until there is room",
-        f"{sentence}; held by web 2",
-    )
-    team.until_row(T1000, allocated=3, requested=3, inqueue=0)
-    told = team.until(lambda: refusals(team), "FailedCreate")
-    assert f"{sentence}; wait until" in told[0]
-    assert "; held by web " in told[0]
-    assert len(team.pods()) == 3
-
-
 def how_many(fit: int, asked: int, *, waits: bool = False) -> str:
     """What a workload named `web` is told."""
     rest, one = asked - fit, asked - fit == 1
@@ -72,23 +47,6 @@ def limit_range(team: Team, **item: Object) -> None:
     }
     ranges = f"/api/v1/namespaces/{team.namespace}/limitranges"
     assert (reply := ask(team.cluster, "POST", ranges, body)).ok, reply
-
-
-@pytest.mark.slow
-def test_cards_that_only_a_limit_range_gives_are_in_the_warning(team: Team) -> None:
-    """P1: of a template that names the queue and asks for nothing."""
-    team.has_queue({T1000: 3})
-    limit_range(team, default={GPU: "2"}, defaultRequest={GPU: "2"})
-    pod = team.a_pod("web", 0, T1000)
-
-    def told() -> tuple[str, ...]:
-        target = f"{path(team, 'Deployment')}?dryRun=All"
-        return ask(
-            team.cluster, "POST", target, workload(team, "Deployment", pod, replicas=4)
-        ).warnings
-
-    team.until(lambda: how_many(1, 4) in told(), "the operator has seen it")
-    assert f"<{T1000}> quota: requested <2>, total would be <4>, but capability is <3>" in told()[1]
 
 
 @pytest.mark.slow

@@ -88,10 +88,6 @@ def test_what_makes_no_sense_is_refused_with_the_reason(
     assert text in refused.stderr
 
 
-def test_a_refused_parent_says_what_to_do(create: Kubectl) -> None:
-    assert "Leave spec.parent out" in create("Queue", spec={"parent": "company"}).stderr
-
-
 def test_quantities_are_numbers_or_texts(stored: Stored, create: Kubectl, name: str) -> None:
     capability = {"cpu": 4, "memory": "1.5Gi", "nvidia.com/gpu": "8", "example.com/x": "1e3"}
     assert create("Queue", spec={"capability": capability}).returncode == 0

@@ -101,22 +101,6 @@ def test_a_whole_status_is_kept_and_printed(
     ]
 
 
-@pytest.mark.parametrize(("note", "printed"), [(None, ""), ("", ""), ("closed", "closed")])
-def test_a_note_that_is_absent_or_empty_prints_as_empty(
-    note: str | None,
-    printed: str,
-    kubectl: Kubectl,
-    create: Kubectl,
-    name: str,
-    apply_status: Callable[..., None],
-) -> None:
-    assert create("Queue", spec={}).returncode == 0
-    apply_status(QueueStatusSchema(columns=StatusColumns(elastic="-", note=note)))
-    header, row = kubectl("get", "queues", name).stdout.splitlines()
-    first, end = header.index("NOTE"), header.index("AGE")
-    assert row[first:end].strip() == printed
-
-
 def test_a_queues_status_has_a_door_of_its_own(stored: Stored, create: Kubectl, name: str) -> None:
     assert create("Queue", spec={}, status={"state": "Closed"}).returncode == 0
     assert "status" not in stored("queue", name)
@@ -135,23 +119,3 @@ def test_a_pod_groups_phase_is_written_on_the_object(
         *("NAME", "PHASE", "QUEUE", "CARDS", "MIN", "RUNNING", "REASON", "AGE")
     ]
     assert row.split()[:4] == [name, "Inqueue", "default", "2"]
-
-
-def test_a_pod_group_that_waits_on_one_line(kubectl: Kubectl, create: Kubectl, name: str) -> None:
-    """The reason of the condition that it waits, and of no other."""
-    waits = {"type": "Unschedulable", "status": "True", "reason": "InsufficientCardQuota"}
-    status = {
-        "phase": "Pending",
-        "running": 0,
-        "columns": {"cards": "NVIDIA-H200 4"},
-        "conditions": [waits],
-    }
-    spec = {"minMember": 2, "queue": "research", "minTaskMember": {"worker": 2}}
-    assert create("PodGroup", spec=spec, status=status).returncode == 0
-    _, row = kubectl("get", "podgroups", name).stdout.splitlines()
-    shown = [name, "Pending", "research", "NVIDIA-H200", "4", "2", "0", "InsufficientCardQuota"]
-    assert row.split()[:-1] == shown
-    done = '{"status":{"conditions":[{"type":"Scheduled","reason":"QuotaReleased"}]}}'
-    assert kubectl("patch", "podgroup", name, "--type=merge", "-p", done).returncode == 0
-    _, row = kubectl("get", "podgroups", name).stdout.splitlines()
-    assert row.split()[:-1] == shown[:-1]

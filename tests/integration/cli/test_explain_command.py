@@ -1,11 +1,8 @@
 """`kubectl cardquota explain`, as a tenant, on the plane with the product."""
 
 import json
-import os
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,24 +10,16 @@ from builders import a_node
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask, metric
 from integration.own_node import a_node_of
+from integration.plugin import plugin
 from integration.team import Team, of_a_job
 
-PLUGIN = (sys.executable, "-m", "cardquota.cli.plugin")
 REVIEWS = f"/apis/{v.REVIEW_GROUP}/{v.REVIEW_VERSION}/workloadreviews"
 
 
 def explain(team: Team, *arguments: str) -> subprocess.CompletedProcess[str]:
     assert team.cluster.folder is not None
-    kubeconfig: Path = team.cluster.folder.tenant_kubeconfig
-    return subprocess.run(
-        [*PLUGIN, "explain", *arguments, "-n", team.namespace, "--kubeconfig", str(kubeconfig)],
-        env=dict(os.environ),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    tenant = team.cluster.folder.tenant_kubeconfig
+    return plugin(tenant, "explain", *arguments, "-n", team.namespace)
 
 
 def explained(team: Team, *arguments: str) -> Object:
@@ -79,7 +68,6 @@ def _waits_and_is_told(team: Team, card: str, other: str) -> None:
     team.set_quota({card: 3, other: 2})
     team.until_bound("next")
     assert explained(team, "po/next")["state"] == "Fits"
-    assert explained(team, "job/train")["pods"]["running"] == 2
     assert ask(team.cluster, "GET", REVIEWS).body["items"] == []
 
 

@@ -41,6 +41,11 @@ class Mirror:
         self.ended: set[str] = set()
         self._revisions: dict[str, int] = {}
 
+    @property
+    def sizes(self) -> dict[str, str | None]:
+        """By name."""
+        return {name: size for name, (_, size) in self.holds.items()}
+
     def seen(self, obj: Sized) -> None:
         meta = obj.metadata
         revision = int(meta.resource_version)
@@ -111,7 +116,9 @@ async def create(
     await client.post(path_of(namespace, kind), body, timeout=60)
 
 
-async def resize(client: Client, namespace: str, name: str, size: str, kind: str = MAPS) -> None:
+async def resize(
+    client: Client, namespace: str, name: str, size: str | None, kind: str = MAPS
+) -> None:
     body = {"metadata": {"annotations": {"size": size}}}
     await client.patch(f"{path_of(namespace, kind)}/{name}", body, timeout=60)
 

@@ -30,12 +30,3 @@ def test_another_checksum_gives_no_file(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(PlaneError, match=r"checksum is h1:WC5a5G.* and not h1:another"):
         definition_file(replace(JOB_SET, checksum="h1:another"))
     assert not list(tmp_path.rglob("*.yaml"))
-
-
-def test_a_module_that_cannot_be_had_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(definitions, "cache", lambda: tmp_path / "controlplane")
-    monkeypatch.setenv("GOPROXY", "off")
-    with pytest.raises(PlaneError, match=r"go mod download sigs\.k8s\.io/jobset@v0\.0\.0 failed"):
-        definition_file(replace(JOB_SET, version="v0.0.0"))

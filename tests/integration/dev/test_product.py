@@ -1,53 +1,6 @@
 """The product on a plane: at work once the plane is ready, with no rights but its own."""
 
-import json
-import os
-import subprocess
-import sys
-
-import pytest
-
 from cardquota_dev.testing import Cluster
-
-BROKEN = """
-apiVersion: scheduling.volcano.sh/v1beta1
-kind: Queue
-metadata: {name: broken, annotations: {volcano.sh/card.quota: "x"}}
-spec: {}
-"""
-
-
-def refused(plane: Cluster) -> bool:
-    answer = plane.kubectl("create", "--dry-run=server", "-f", "-", input=BROKEN)
-    return answer.returncode != 0 and "denied the request" in answer.stderr
-
-
-def test_admission_is_live(product_plane: Cluster) -> None:
-    assert refused(product_plane)
-
-
-@pytest.mark.slow
-def test_check_compares_with_the_settings_of_the_plane(product_plane: Cluster) -> None:
-    """Those are on no command line: webhooks are called by a URL, as the ConfigMap says."""
-    done = subprocess.run(
-        (sys.executable, "-m", "cardquota.cli.plugin", "check", "-o", "json"),
-        env={**os.environ, "KUBECONFIG": str(product_plane.kubeconfig)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    (section,) = (
-        one for one in json.loads(done.stdout)["sections"] if one["section"] == "installation"
-    )
-    assert section["findings"] == []
-    assert ["no Deployment" in note for note in section["notes"]] == [True]
-
-
-def test_the_tenant_reads_queues_and_writes_none(product_plane: Cluster) -> None:
-    assert product_plane.kubectl("get", "queues", tenant=True).returncode == 0
-    answer = product_plane.kubectl("create", "-f", "-", input=BROKEN, tenant=True)
-    assert 'User "tenant" cannot create resource "queues"' in answer.stderr
 
 
 def test_the_product_is_its_service_account(product_plane: Cluster) -> None:

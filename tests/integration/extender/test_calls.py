@@ -84,28 +84,3 @@ def test_a_bind_at_the_follower(one_node: SharedCards) -> None:
     notes = one_node.bound("passed-on")["metadata"]["annotations"]
     assert (notes[v.GPU_MEMORY_CARD], notes[v.GPU_MEMORY_OF_POD]) == ("0", "1024")
     eventually(lambda: one_node.agree(1), "both replicas count it")
-
-
-@pytest.mark.parametrize("replica", [0, 1])
-def test_a_bind_of_a_stale_uid(one_node: SharedCards, replica: int) -> None:
-    """The pod was made again under its name."""
-    old = one_node.create("again", 1024, schedulerName=NOBODY)
-    one_node.delete("again")
-    new = one_node.create("again", 1024, schedulerName=NOBODY)
-    node = one_node.node(1)
-    answer = post_bind(one_node.plane, replica, old, node)
-    assert answer["status"] == 200
-    assert "with this uid is not known to cardquota" in answer["Error"]
-    assert post_bind(one_node.plane, replica, new, node) == {"status": 200, "Error": ""}
-
-
-def test_a_bind_to_a_full_node(one_node: SharedCards) -> None:
-    """Who calls past the filter gets no more than others."""
-    for number in range(2):
-        one_node.placed(f"full-{number}", 10_000)
-    pod = one_node.create("late", 10_000, schedulerName=NOBODY)
-    answer = post_bind(one_node.plane, 0, pod, one_node.node(1))
-    assert answer["status"] == 200
-    assert "no single card has 10000 MiB free" in answer["Error"]
-    elsewhere = post_bind(one_node.plane, 0, pod, "there-is-no-such-node")
-    assert "node is not known to cardquota" in elsewhere["Error"]

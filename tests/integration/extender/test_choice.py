@@ -29,20 +29,6 @@ def test_the_node_with_room_on_one_card(three_nodes: SharedCards) -> None:
     cards.told("Pod", "impossible", "FailedScheduling", f"3 {theirs}")
 
 
-def test_why_no_node_is_left(three_nodes: SharedCards) -> None:
-    """The sums suffice: the event has our words for every node."""
-    for number in (1, 2, 3):
-        three_nodes.fill(number, [QUARTER, QUARTER])
-    three_nodes.create("impossible", 16_000)
-    words = "3 no single card has 16000 MiB free"
-    three_nodes.told("Pod", "impossible", "FailedScheduling", words)
-
-
-def test_the_card_that_fits_best(four_cards: SharedCards) -> None:
-    four_cards.fill(1, [QUARTER, 2 * QUARTER, 3 * QUARTER, 0])
-    assert four_cards.placed("half", 2 * QUARTER) == 1
-
-
 def test_replicas_share_one_card(three_nodes: SharedCards) -> None:
     """Bin-packing: ten of 1,024 MiB have room on one card, so they use one."""
     cards = three_nodes
@@ -71,11 +57,3 @@ def test_replicas_share_one_card(three_nodes: SharedCards) -> None:
         return {(p["spec"]["nodeName"], card_of(p)) for p in placed}
 
     assert len(eventually(places, "ten pods are bound")) == 1
-
-
-def test_a_card_smaller_than_the_pod(one_node: SharedCards) -> None:
-    """No pod that ends could help, so the text is another one."""
-    one_node.create("too-large", CARD + 1)
-    words = f"no healthy card has {CARD + 1} MiB"
-    one_node.told("Pod", "too-large", "FailedScheduling", words)
-    assert v.GPU_MEMORY_CARD not in str(ask(one_node.plane, "GET", one_node.path("too-large")).body)

@@ -72,16 +72,6 @@ def test_a_terminating_pod_holds_its_card(one_node: SharedCards) -> None:
     assert card_of(one_node.bound("third")) == card
 
 
-def test_a_finished_pod_holds_nothing(one_node: SharedCards) -> None:
-    one_node.placed("done", 9000)
-    agree(one_node, [9000, 0])
-    body = {"status": {"phase": "Succeeded"}}
-    path = f"{one_node.path('done')}/status"
-    assert ask(one_node.plane, "PATCH", path, body, content_type=MERGE).ok
-    agree(one_node, [0, 0])
-    assert one_node.placed("next", 9000) == 0
-
-
 def test_a_list_of_broken_cards(one_node: SharedCards) -> None:
     """A card on it gets no pod. A list that cannot be read changes nothing, and is reported."""
     node = one_node.node(1)

@@ -2,26 +2,18 @@
 
 import json
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+
+from integration.plugin import plugin
 
 from .shared_cards import SharedCards, inspected
 
 pytestmark = pytest.mark.slow
-PLUGIN = Path(sys.executable).with_name("kubectl-cardquota")
 
 
 def inspect(cards: SharedCards, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(PLUGIN), "inspect", *options, "--kubeconfig", str(cards.plane.kubeconfig)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return plugin(cards.plane.kubeconfig, "inspect", *options)
 
 
 def rows(text: str, node: str) -> list[list[str]]:
@@ -42,18 +34,6 @@ def test_the_cluster(one_node: SharedCards) -> None:
     done = inspect(one_node, node, "-o", "json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == inspected(one_node.plane, 0, node)
-    whole = json.loads(inspect(one_node, "-o", "json").stdout)
-    assert node in [row["name"] for row in whole["nodes"]]
     done = inspect(one_node, "there-is-no-such-node")
     assert (done.returncode, done.stdout) == (1, "")
     assert "<there-is-no-such-node>" in done.stderr
-
-
-def test_one_node_with_its_pods(three_nodes: SharedCards) -> None:
-    """`-d` names the pods; the other nodes are left out."""
-    three_nodes.placed("held", 1024, 2)
-    done = inspect(three_nodes, three_nodes.node(2), "-d")
-    assert done.returncode == 0, done.stderr
-    assert three_nodes.node(1) not in done.stdout
-    found = rows(done.stdout, three_nodes.node(2))
-    assert ["0", f"{three_nodes.namespace}/held", "1024", "MiB", "assumed"] in found

@@ -31,7 +31,9 @@ def test_b3_pods_by_card_and_by_memory_never_meet(one_node: SharedCards) -> None
     assert ask(cards.plane, "POST", cards.path(), whole).ok
     cards.told("Pod", "whole", "FailedScheduling", "1 node gives out card memory")
     cards.delete("shared")
-    assert v.GPU_MEMORY_CARD not in cards.bound("whole")["metadata"]["annotations"]
+    notes = cards.bound("whole")["metadata"]["annotations"]
+    assert v.TERM in notes
+    assert v.GPU_MEMORY_CARD not in notes
     cards.create("late", 1024)
     cards.told("Pod", "late", "FailedScheduling", "1 node gives out whole cards")
     cards.delete("whole")

@@ -10,7 +10,7 @@ from builders import a_node, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-from integration.asking import MERGE, Object, ask
+from integration.asking import Object, ask
 from integration.own_node import a_node_of
 from integration.team import Team, gates, notes, of_a_job
 
@@ -93,9 +93,7 @@ def test_b10_pods_wait_for_the_memory_of_their_queue(card: OneCard) -> None:
 def test_b9_in_audit_mode_none_is_needed(card: OneCard) -> None:
     """Neither gated nor refused; it is told."""
     team = card.team
-    label = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_AUDIT}}}
-    path = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
+    team.set_mode(v.NAMESPACE_AUDIT)
     team.until(lambda: team.create(card.asking("free", queue=False)).ok, "audit is known")
     assert v.TERM in notes(card.bound("free"))  # the extender's own
 

@@ -13,8 +13,8 @@ from cardquota.install import ENFORCED, render
 from cardquota.quota import CARD_NAME, GROUP_NAME, QUEUE_NAME, STATUS
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
+from integration.asking import ApiReply
 
-from .answer import WriteResponse
 from .policy_api import AUDITED, EXEMPT, NODE, TENANT, PolicyApi, allowed, many_containers, pod
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 NOBODY_LISTENS = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
 
 
-def asked(result: WriteResponse, webhook: str) -> None:
+def asked(result: ApiReply, webhook: str) -> None:
     assert not result.ok, f"not asked: {result.said}"
     assert f'failed calling webhook "{webhook}.cardquota.volcano.sh"' in result.said
 

@@ -13,9 +13,9 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.process import Process
 from cardquota_dev.testing import Cluster, eventually
-from integration.asking import ApiReply, Object, ask
+from integration.asking import Object, ask
 from integration.roomy_nodes import T1000
-from integration.team import QUEUES, Team
+from integration.team import QUEUES
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _KINDS = (
@@ -107,21 +107,6 @@ def nothing_installed(cluster: Cluster) -> Iterator[None]:
 def on_t1000(pod: PodBody) -> PodBody:
     """Where it runs is what it is charged by, if nobody opened a gate for it."""
     return pod.on_nodes_labelled({"nvidia.com/gpu.product": T1000})
-
-
-def deployment(team: Team, name: str, replicas: int) -> ApiReply:
-    template = team.wire(team.a_pod(name, 1, T1000))
-    labels = {"app": name}
-    spec = {
-        "replicas": replicas,
-        "selector": {"matchLabels": labels},
-        "template": {
-            "metadata": {"labels": labels, "annotations": template["metadata"]["annotations"]},
-            "spec": template["spec"],
-        },
-    }
-    path = f"/apis/apps/v1/namespaces/{team.namespace}/deployments"
-    return ask(team.cluster, "POST", path, {"metadata": {"name": name}, "spec": spec})
 
 
 def our_own_pod() -> Object:

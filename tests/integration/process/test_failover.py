@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from builders.pod import PodBody
-from cardquota.quota import Reason
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from integration.asking import ApiReply
 from integration.release.test_burst import most_at_once
@@ -35,31 +34,6 @@ def create_twice(team: Team, pod: PodBody) -> tuple[ApiReply, bool]:
     if reply.code == 500 and "failed to call webhook" in reply.message:
         return team.create(pod), True
     return reply, False
-
-
-def test_a_leader_that_leaves_hands_over_at_once(tmp_path: Path, unique: str) -> None:
-    """The successor waits for no settle time: it is told what to have seen."""
-    with running_plane(tmp_path / "plane", replicas=2) as cluster:
-        add_roomy_nodes(cluster)
-        with fresh_namespace(cluster, unique) as namespace:
-            team = Team(cluster, namespace, unique)
-            team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
-            team.create(team.a_pod("before", 1, T1000))
-            team.until(lambda: released(team.pod("before")), "the first decides")
-            first = leader(cluster)
-            os.kill(cluster.state.process(first).pid, signal.SIGTERM)
-            team.create(team.a_pod("after", 1, T1000))
-            team.create(team.a_pod("beyond", 1, T1000))
-            # Either may release it: the first decides until it has heard the signal.
-            team.until_open("after")
-            team.until(lambda: leader(cluster) not in ("", first), "the other leads")
-            second = leader(cluster)
-            assert cluster.folder is not None
-            log = cluster.folder.log(second)
-            team.until(lambda: "may decide, " in log.read_text(), "the other decides")
-            assert "may decide, as the last one left it" in log.read_text()
-            team.until_told("beyond", Reason.INSUFFICIENT_CARD)
-            assert not released(team.pod("beyond"))
 
 
 def test_the_leader_is_killed_in_a_burst(tmp_path: Path, unique: str) -> None:

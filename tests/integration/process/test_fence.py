@@ -13,7 +13,7 @@ from random import Random
 import pytest
 import yaml
 
-from builders import H200
+from builders import H200, a_pod
 from cardquota.cli.check import MOST_SHOWN, Finding
 from cardquota.cli.check.installation_section import fence_section, installation_section
 from cardquota.cli.check.installed import TERM_DEFINITION, read_installed
@@ -26,6 +26,7 @@ from cardquota.settings import Settings, load
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import MERGE, Object, ask, metric
+from integration.team import Team, notes
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
@@ -39,19 +40,8 @@ DEFINITION = yaml.safe_load(
 BINDING = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/cardquota-{}"
 TIMES = 20
 QUOTA = 3
-QUEUE = "fenced"
 FOREIGN = ("TermMissing", "TermDiffers", v.FENCE_FAULT, "CaBundleMissing")
 """Findings that come a moment after something was deleted or made again, and go by themselves."""
-
-
-def a_pod(name: str) -> Object:
-    limits = {"nvidia.com/gpu": "1"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "annotations": {v.QUEUE_NAME: QUEUE, v.CARD_NAME: H200}},
-        "spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits": limits}}]},
-    }
 
 
 class Fenced:
@@ -61,18 +51,12 @@ class Fenced:
         assert cluster.folder is not None
         self.cluster = cluster
         self.settings: Settings = load(cluster.folder.path / "config-0.yaml")
-        self.pods = f"/api/v1/namespaces/{namespace}/pods"
-        queue = {
-            "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
-            "kind": "Queue",
-            "metadata": {
-                "name": QUEUE,
-                "annotations": {v.QUOTA: f'{{"{H200}": {QUOTA}}}', v.POLICY: "Gate"},
-            },
-            "spec": {"weight": 1},
-        }
-        made = ask(cluster, "POST", f"/apis/{v.API_GROUP}/{v.VERSION}/queues", queue)
-        assert made.ok, made
+        self.team = Team(cluster, namespace, "fenced")
+        self.team.has_queue(self.team.a_queue({H200: QUOTA}).with_policy("Gate"))
+
+    def create(self, name: str) -> int:
+        """A pod that asks for a card; the code of the answer."""
+        return self.team.create(self.team.a_pod(name, 1, H200)).code
 
     def term(self) -> str:
         return str(ask(self.cluster, "GET", f"{TERMS}/{v.LEASE}").body["spec"]["term"])
@@ -96,22 +80,20 @@ class Fenced:
 
     def released(self) -> int:
         """Pods whose gate we opened, at one moment."""
-        pods = ask(self.cluster, "GET", self.pods).body["items"]
-        return sum(v.TERM in (one["metadata"].get("annotations") or {}) for one in pods)
+        return sum(v.TERM in notes(pod) for pod in self.team.pods())
 
     def opens(self, name: str) -> None:
         """A new pod waits for nothing but its turn, and gets it."""
-        eventually(lambda: ask(self.cluster, "POST", self.pods, a_pod(name)).code in (201, 409))
+        eventually(lambda: self.create(name) in (201, 409))
         eventually(lambda: self.is_bound(name), "the gate opens", 90)
 
     def is_bound(self, name: str) -> bool:
-        pod = ask(self.cluster, "GET", f"{self.pods}/{name}").body
-        notes = pod.get("metadata", {}).get("annotations") or {}
-        return bool(pod.get("spec", {}).get("nodeName")) and v.TERM in notes
+        pod = self.team.pod(name)
+        return bool(pod.get("spec", {}).get("nodeName")) and v.TERM in notes(pod)
 
     def delete_pods(self) -> None:
-        ask(self.cluster, "DELETE", f"{self.pods}?gracePeriodSeconds=0")
-        eventually(lambda: not ask(self.cluster, "GET", self.pods).body["items"])
+        ask(self.cluster, "DELETE", f"{self.team.path(a_pod())}?gracePeriodSeconds=0")
+        eventually(lambda: not self.team.pods())
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +112,8 @@ def load_on(fenced: Fenced, dice: Random) -> Iterator[None]:
     def go_on() -> None:
         while not ended.is_set():
             name = dice.choice(names)
-            if not ask(fenced.cluster, "POST", fenced.pods, a_pod(name)).ok:
-                ask(fenced.cluster, "DELETE", f"{fenced.pods}/{name}?gracePeriodSeconds=0")
+            if fenced.create(name) != 201:
+                fenced.team.delete(a_pod(name))
             ended.wait(0.2)
 
     loading = threading.Thread(target=go_on)
@@ -219,10 +201,10 @@ def test_a_leader_whose_decisions_are_refused_knows_it_and_stops(
     try:
         time.sleep(3)  # an API server reads changed policies once a second
         if policy == "gate-term":  # of gates alone: only who opens one can know
-            eventually(lambda: ask(cluster, "POST", fenced.pods, a_pod("waits")).ok)
+            eventually(lambda: fenced.create("waits") == 201)
         eventually(lambda: metric(cluster, "cardquota_fence_faults", fault="refused") == 1)
         assert time.monotonic() - began < 30
-        eventually(lambda: ask(cluster, "POST", fenced.pods, a_pod("waits")).code in (201, 409))
+        eventually(lambda: fenced.create("waits") in (201, 409))
         address = cluster.state.process("cardquota-0").address
         page = cluster.admin.rest_client.pool_manager.request("GET", f"{address}/readyz")
         assert "the API server refuses what the current term decides" in page.data.decode()

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from builders import a_pod
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import ask
-from integration.roomy_nodes import T1000, T2000
+from integration.roomy_nodes import T1000
 from integration.team import Team, released
 
 from .running import (
@@ -23,35 +24,12 @@ from .running import (
     apply_webhooks,
     install_base,
     json_lines,
-    published_ca,
     running,
     tracebacks,
 )
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
 
-METRICS = (
-    "cardquota_admission_review_seconds_bucket",
-    "cardquota_admission_reviews_total",
-    "cardquota_cluster_card_allocatable",
-    "cardquota_cluster_card_allocated",
-    "cardquota_cluster_card_quota",
-    "cardquota_cluster_card_guarantee",
-    "cardquota_cluster_card_guarantee_by_policy",
-    "cardquota_cluster_card_oversold_by_policy",
-    "cardquota_cluster_card_oversold",
-    "cardquota_gated_pods",
-    "cardquota_leader",
-    "cardquota_ledger_drift",
-    "cardquota_queue_card_allocated",
-    "cardquota_queue_card_elastic",
-    "cardquota_queue_card_inqueue",
-    "cardquota_queue_card_quota",
-    "cardquota_queue_card_requested",
-    "cardquota_release_seconds_bucket",
-    "cardquota_unadmitted_pods",
-)
-"""Names that dashboards and alerts rely on."""
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{v.OPERATOR_NAMESPACE}/leases/{v.LEASE}"
 
 
@@ -104,26 +82,8 @@ def test_not_ready_before_the_first_sync(bare: Cluster, tmp_path: Path) -> None:
         operator.until_leading()
         assert holder(bare) in json.dumps(json_lines(operator.log))
     finally:
-        operator.kill()
+        operator.stop()
     assert tracebacks(operator.log) == []
-
-
-def test_metrics_have_the_names_people_rely_on(
-    installed: Cluster, tmp_path: Path, unique: str
-) -> None:
-    with (
-        running(installed, tmp_path / "o") as operator,
-        fresh_namespace(installed, unique) as namespace,
-    ):
-        team = Team(installed, namespace, unique)
-        queue = team.has_queue({T1000: 1})
-        assert team.create(team.a_pod("a", 1, T1000)).ok
-        team.until_row(T1000, allocated=1)
-        page = operator.get("/metrics")[1]
-        assert [name for name in METRICS if f"\n{name}" not in page] == []
-        assert operator.metric("cardquota_ledger_drift") == 0
-        assert operator.metric(f'cardquota_queue_card_quota{{card="{T1000}",queue="{queue}"}}') == 1
-        assert "pod=" not in page
 
 
 def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
@@ -147,6 +107,46 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     for line in json_lines(operator.log):
         assert set(line) >= {"time", "level", "logger", "message"}
         assert line["level"] != "error"
+
+
+def test_what_is_set_for_the_whole_installation_holds(
+    installed: Cluster, tmp_path: Path, unique: str
+) -> None:
+    """Audit mode refuses and gates nothing; the queue of pods that name none, in which cards bring
+    their cpu and memory (P6); and namespaces that are exempt.
+    """
+    exempt = f"{unique}-exempt"
+    config = {
+        **QUICK,
+        "mode": "audit",
+        "defaultQueue": f"{unique}-q",
+        "cardUnlimitedCpuMemory": True,
+        "exemptNamespaces": ["kube-system", exempt],
+    }
+    with (
+        running(installed, tmp_path / "o", config) as operator,
+        fresh_namespace(installed, unique) as namespace,
+        fresh_namespace(installed, exempt),
+    ):
+        team = Team(installed, namespace, unique)
+        queue = team.has_queue(team.a_queue({T1000: 3}).limited_to(cpu="2", memory="2Gi"))
+        team.until_row(T1000, quota=3)
+        says = f"audit: would be refused or wait: Queue <{queue}>"
+        # Nothing pins a pod to its card in audit: it is charged by where it runs.
+        stock = a_pod("five").asking_for(5).on_nodes_labelled({"nvidia.com/gpu.product": T1000})
+        stock = stock.with_cpu("8").with_memory("8Gi")
+        reply = team.create(stock)
+        assert released(reply.body)
+        assert reply.warnings[0].startswith(says)
+        bad = team.create(team.a_queue({}, "bad").with_quota_text("x"))
+        assert bad.warnings[0].startswith("audit: would be refused or wait: Queue <")
+        told = team.until_told("five", v.Reason.INSUFFICIENT_CARD)
+        assert told["message"].startswith(says)
+        team.until_row(T1000, allocated=5)
+        assert [row["allocated"] for row in team.status()["resources"]] == ["0", "0"]
+        reply = Team(installed, exempt, unique).create(stock)
+        assert (reply.ok, reply.warnings) == (True, ())
+    assert tracebacks(operator.log) == []
 
 
 @pytest.mark.long
@@ -228,66 +228,3 @@ def answered(team: Team) -> bool:
         return team.patch(team.a_pod("runs"), note, sub="?dryRun=All&timeout=300ms").code != 504
     except urllib3.exceptions.ProtocolError:
         return False
-
-
-def test_audit_refuses_and_gates_nothing(installed: Cluster, tmp_path: Path, unique: str) -> None:
-    """A Warning at create, an event on the pod, a metric; and the queue shows what is used."""
-    config = {**QUICK, "mode": "audit"}
-    with (
-        running(installed, tmp_path / "o", config) as operator,
-        fresh_namespace(installed, unique) as namespace,
-    ):
-        team = Team(installed, namespace, unique)
-        queue = team.has_queue({T1000: 3})
-        team.until_row(T1000, quota=3)
-        for name, card, node in (("wrong", "NVIDIA-H2OO", T2000), ("five", T1000, T1000)):
-            # Nothing pins a pod to its card in audit: it is charged by where it runs.
-            there = {"nvidia.com/gpu.product": node}
-            reply = team.create(team.a_pod(name, 5, card).on_nodes_labelled(there))
-            assert reply.ok
-            assert released(reply.body)
-            assert reply.warnings[0].startswith("audit: would be refused or wait: Queue <")
-        assert (
-            team.create(team.a_queue({}, "bad").with_quota_text("x"))
-            .warnings[0]
-            .startswith("audit: would be refused or wait: Queue <")
-        )
-        told = team.until_told("five", v.Reason.INSUFFICIENT_CARD)
-        assert told["message"].startswith(f"audit: would be refused or wait: Queue <{queue}>")
-        team.until_row(T1000, allocated=5)
-        row = 'cardquota_admission_reviews_total{decision="warn",kind="pods"}'
-        assert operator.metric(row) >= 2
-        assert operator.metric(f'cardquota_unadmitted_pods{{queue="{queue}"}}') == 0
-    assert tracebacks(operator.log) == []
-
-
-@pytest.mark.long
-def test_a_crash_in_the_middle_of_gangs_loses_nothing(
-    installed: Cluster, tmp_path: Path, unique: str
-) -> None:
-    """Write-ahead: killed while gangs are being released, the next goes on; totals are exact."""
-    with fresh_namespace(installed, unique) as namespace:
-        team = Team(installed, namespace, unique)
-        with running(installed, tmp_path / "first") as operator:
-            team.has_queue({T1000: 6})
-            for number in range(5):
-                assert team.create(team.a_gang(f"g{number}", 2)).ok
-                for half in ("a", "b"):
-                    pod = team.a_pod(f"g{number}-{half}", 1, T1000).in_group(f"g{number}")
-                    assert team.create(pod).ok
-            authority = published_ca(installed)
-            operator.kill()
-        with running(installed, tmp_path / "second") as operator:
-            # The same Secret for every replica and every restart: the CA does not change.
-            assert published_ca(installed) == authority
-            operator.review(installed, "/validate", a_review("nobody-s"))
-            team.until_row(T1000, allocated=6, inqueue=0, requested=10)
-            by_gang: dict[str, set[bool]] = {}
-            for stored in team.pods():
-                name = stored["metadata"]["name"].split("-")[0]
-                by_gang.setdefault(name, set()).add(released(stored))
-            assert sorted(len(states) for states in by_gang.values()) == [1] * 5
-            team.set_quota({T1000: 10})
-            team.until_row(T1000, allocated=10, inqueue=0, requested=10)
-            assert operator.metric("cardquota_ledger_drift") == 0
-        assert tracebacks(operator.log) == []

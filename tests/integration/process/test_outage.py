@@ -13,15 +13,15 @@ import yaml
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from integration.asking import MERGE, ApiReply, Object, ask, metric
+from integration.asking import ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team, released
+from integration.workload_bodies import create
 
-from .outage import deployment, nobody_there, nothing_installed, on_t1000, our_own_pod
+from .outage import nobody_there, nothing_installed, on_t1000, our_own_pod
 from .running import QUICK
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
@@ -98,7 +98,7 @@ def test_all_replicas_die_and_come_back(gated_by: GatedPlane, team: Team) -> Non
                 "create", "-f", "-", input=json.dumps(team.wire(team.a_pod("by-hand", 1, T1000))),
                 tenant=True,
             )  # fmt: skip
-            assert deployment(team, "service", 2).ok
+            assert create(team, "Deployment", team.a_pod("service", 1, T1000), replicas=2).ok
             stock = team.create(a_pod("stock").asking_for(1))
             if gated_by.by_policy:
                 assert [reply.code for reply in replies] == [201] * 6
@@ -163,18 +163,6 @@ def assert_totals_are_exact(team: Team, card: str, queue: str) -> None:
         assert metric(team.cluster, gauge, queue=name) == 0
 
 
-def test_while_we_are_up_a_no_is_said_at_once(gated_by: GatedPlane, team: Team) -> None:
-    """The answer is the same, whoever sets the gate: with its numbers, and with warnings."""
-    queue = team.has_queue({T1000: 3})
-    reason, text = team.refused(team.a_pod("five", 5, T1000))
-    assert reason == v.Reason.INSUFFICIENT_CARD
-    assert text.startswith(f"Queue <{queue}> has insufficient <{T1000}> quota: requested <5>")
-    named = team.create(a_pod("named").naming(T1000).asking_for(1))
-    assert named.warnings == (queue_messages.card_without_queue(T1000),)
-    dry = team.create(team.a_pod("dry", 1, T1000), dry=True)
-    assert not released(dry.body)
-
-
 @pytest.mark.slow
 def test_the_table_holds_beside_the_operator(gated_by: GatedPlane, team: Team) -> None:
     """Both ways give the same gates (see `gate_table`), and no review undoes them."""
@@ -198,10 +186,10 @@ def test_who_got_past_is_counted_and_nothing_new_is_released(
     cluster = gated_by.cluster
     queue = team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
     team.until_row(T1000, quota=2)
-    mark(team, "off")
+    team.set_mode("off")
     assert team.create(on_t1000(team.a_pod("off", 1, T1000))).ok
     team.until_bound("off")
-    mark(team, None)
+    team.set_mode(None)
     # Nothing is written in `off`. From now on the pod itself says where it stays.
     team.until(lambda: notes(team, "off").get(v.CHARGED_QUEUE) == "", "noted")
     with nobody_there(cluster):
@@ -243,12 +231,6 @@ def try_one(team: Team) -> ApiReply:
     """A managed pod, by a dry run; refused, it counts as gated."""
     reply = team.create(team.a_pod("try", 1, T1000), dry=True)
     return reply if reply.ok else ApiReply(0, {"spec": {"schedulingGates": [{"name": v.GATE}]}}, ())
-
-
-def mark(team: Team, mode: str | None) -> None:
-    path = f"/api/v1/namespaces/{team.namespace}"
-    change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
-    assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
 
 
 def notes(team: Team, name: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,16 +11,18 @@ import yaml
 
 from cardquota.quota import vocabulary as v
 from cardquota_dev.paths import CHECKOUT
-from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
+from cardquota_dev.plane.ports import free_ports
+from cardquota_dev.testing import Cluster, fresh_namespace
 from integration.asking import MERGE, ask
-from integration.roomy_nodes import T1000, add_roomy_nodes
+from integration.roomy_nodes import T1000
 from integration.team import Team, of_a_job
 
-from .running import tracebacks
+from .running import QUICK, install_base, running, tracebacks
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
 OURS = CHECKOUT / "crds" / "scheduling.volcano.sh_queues.yaml"
+RIGHTS = CHECKOUT / "manifests/components/volcano/rbac.yaml"
 COUNTS = ("unknown", "pending", "running", "inqueue", "completed")
 """Volcano's: groups by phase."""
 
@@ -48,14 +51,16 @@ def define(cluster: Cluster, definition: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    config = tmp_path_factory.mktemp("volcano") / "config.yaml"
-    config.write_text("scheduler: volcano\n")
-    folder = tmp_path_factory.mktemp("volcano-plane")
-    with running_plane(folder, config=config) as found:
-        add_roomy_nodes(found)
-        found.apply((CHECKOUT / "manifests/components/volcano/rbac.yaml").read_text())
-        yield found
+def cluster(bare: Cluster, tmp_path: Path) -> Iterator[Cluster]:
+    """With an operator that knows of Volcano, and may write queues."""
+    install_base(bare)
+    bare.apply(RIGHTS.read_text())
+    volcano = {"enqueue": {"host": "127.0.0.1", "port": free_ports(1)[0]}}
+    with running(bare, tmp_path / "o", {**QUICK, "scheduler": "volcano", "volcano": volcano}) as it:
+        yield bare
+    define(bare, yaml.safe_load(OURS.read_text()))
+    bare.kubectl("delete", "-f", str(RIGHTS))
+    assert tracebacks(it.log) == []
 
 
 def annotation(team: Team) -> dict[str, Any] | None:
@@ -124,5 +129,3 @@ def test_t6_the_annotation_where_volcanos_definition_is_and_the_status_where_our
         team.until_row(T1000, allocated=3, quota=2)
         team.until(lambda: annotation(team) is None, "the annotation is taken away")
         assert refused(cluster) == before, "a write was refused"
-    assert cluster.folder is not None
-    assert tracebacks(cluster.folder.log("cardquota-0")) == []

@@ -66,17 +66,6 @@ def test_the_reservation_is_written_before_the_first_gate_and_goes_when_they_run
     team.until(lambda: phase(team, gang) == "Running", "phase Running")
 
 
-def test_a_gang_that_can_never_fit_is_told_so(team: Team) -> None:
-    """Each pod fits alone, all together never do: they wait, and hear the whole sum."""
-    team.has_queue({T1000: 3})
-    assert team.create(team.a_gang("gang", 2)).ok
-    for name in ("a", "b"):
-        reply = team.create(member(team, name, cards=2))
-        assert reply.ok
-    told = team.until_told("gang", v.Reason.INSUFFICIENT_CARD)
-    assert "requested <4>, total would be <4>, but capability is <3>; ask for" in told["message"]
-
-
 def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
     """Ten gangs at once: at the end each has all gates open or none, and the quota is full."""
     team.has_queue({T1000: 10})

@@ -110,36 +110,3 @@ def test_the_life_of_a_group(team: Team) -> None:
     team.until_open("next")
     found = status(team, gang)
     assert (found["phase"], found["succeeded"], found["failed"]) == ("Completed", 2, 1)
-
-
-def test_i4_the_place_of_a_group_is_that_of_when_it_began_to_wait(team: Team) -> None:
-    """Each waits for what is before it, in the order in which they were created (E6)."""
-    queue = team.has_queue({T1000: 2})
-    holder = team.a_pod("holder", 2, T1000)
-    assert team.create(holder).ok
-    team.until_open("holder")
-    gangs = [team.a_gang(f"gang-{n}", 2).requesting({T1000: 2}) for n in range(3)]
-    short = v.Reason.INSUFFICIENT_CARD
-    for number, gang in enumerate(gangs, 1):
-        assert team.create(gang).ok
-        place = f"number <{number}> of <{number}> that wait in Queue <{queue}>"
-        until_condition(team, gang, "Unschedulable", short, place)
-
-    assert team.delete(holder).ok
-
-    until_phase(team, gangs[0], "Inqueue")
-    assert condition(team, gangs[0])["type"] == ""
-    assert f"number <3> of <3> that wait in Queue <{queue}>" in condition(team, gangs[2])["message"]
-    assert len(team.events("gang-2", short)) == 1
-
-
-def test_what_volcano_knows_of_a_group_is_kept(team: Team) -> None:
-    """Whoever reads it gets back what was written."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2).of_tasks({"worker": 2}).of_class("none")
-    assert team.create(gang.needing({"cpu": "1", "memory": "1Gi", "example.com/x": "2"})).ok
-    until_phase(team, gang, "Inqueue")
-    spec = team.get(gang)["spec"]
-    assert spec["minTaskMember"] == {"worker": 2}
-    assert spec["minResources"] == {"cpu": "1", "memory": "1Gi", "example.com/x": "2"}
-    assert spec["priorityClassName"] == "none"

@@ -2,7 +2,6 @@
 
 import json
 
-from builders import H200, H800, a_namespace
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
 from integration.roomy_nodes import T1000, T2000
@@ -87,18 +86,6 @@ def test_the_card_of_a_waiting_pod_may_be_changed_and_is_honoured(team: Team) ->
     refused = team.annotate(team.a_pod("b"), v.CARD_NAME, T1000)
     assert refused.code in (403, 422)
     assert f"may not change the annotations {v.CARD_NAME}" in refused.message
-
-
-def test_marked_namespaces_do_not_matter_to_open_pods(team: Team) -> None:
-    """From then on the pod is charged by what is stamped on it."""
-    waiting(team)
-    other = team.has_queue({H200: 1, H800: 1}, name="other")
-    marked = a_namespace(team.namespace).with_default_queue(other).body["metadata"]["annotations"]
-    path = f"/api/v1/namespaces/{team.namespace}"
-    change = {"metadata": {"annotations": marked}}
-    merge = "application/merge-patch+json"
-    assert ask(team.cluster, "PATCH", path, change, content_type=merge).ok
-    team.until_row(T1000, allocated=1, requested=2)
 
 
 def test_a_gate_that_the_api_server_does_not_let_be_opened_is_told(team: Team) -> None:

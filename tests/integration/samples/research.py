@@ -14,8 +14,7 @@ from cardquota_dev.testing import Cluster, eventually
 from integration.asking import Object, ask
 from integration.team import QUEUES, Team, notes
 
-from .job_set_controller import write_jobs
-from .training_operator import write_groups_and_pods
+from .controllers import OF_SET, write_groups_and_pods, write_jobs
 
 SAMPLES = CHECKOUT / "manifests" / "samples"
 NAME = "research"
@@ -114,9 +113,7 @@ class Research(Team):
             "delete", "-f", "-", "--wait=false", "--ignore-not-found", input=sample.workload(name)
         )
         assert done.returncode == 0, done.stderr
-        of_set = (
-            f"?labelSelector=jobset.sigs.k8s.io/jobset-name={name}&propagationPolicy=Background"
-        )
+        of_set = f"?labelSelector={OF_SET}={name}&propagationPolicy=Background"
         ask(self.cluster, "DELETE", f"/apis/batch/v1/namespaces/{NAME}/jobs{of_set}")
         for pod in self.members(name):
             path = f"{_PODS}/{pod['metadata']['name']}?gracePeriodSeconds=0"

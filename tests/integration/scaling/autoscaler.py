@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from builders.pod import PodBody
-from integration.asking import MERGE, Object, ask
+from integration.asking import Object, ask
 from integration.team import Team
 from integration.workload_bodies import path, workload
 
@@ -38,9 +38,7 @@ def autoscale(team: Team, name: str, at_most: int, metric: Object = CPU, **spec:
 
 def use(team: Team, **usage: str) -> None:
     """What each pod of the team uses from now on."""
-    change = {"metadata": {"annotations": {USAGE: json.dumps(usage)}}}
-    target = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", target, change, content_type=MERGE).ok
+    team.mark(annotations={USAGE: json.dumps(usage)})
 
 
 def failed_rescales(team: Team, name: str) -> list[str]:
@@ -57,12 +55,6 @@ def replicas(team: Team, name: str, kind: str = "Deployment") -> int:
     """How many a workload wants."""
     found = ask(team.cluster, "GET", f"{path(team, kind)}/{name}").body
     return int(found["spec"]["replicas"])
-
-
-def refused_pods(team: Team) -> list[str]:
-    """Pods that controllers could not create, by their events."""
-    events = ask(team.cluster, "GET", f"/api/v1/namespaces/{team.namespace}/events").body["items"]
-    return [event["message"] for event in events if event["reason"] == "FailedCreate"]
 
 
 def _autoscalers(team: Team) -> str:

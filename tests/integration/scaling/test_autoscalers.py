@@ -5,21 +5,12 @@ free at once.
 import pytest
 
 from cardquota_dev.testing import eventually
-from integration.asking import ask
 from integration.roomy_nodes import T1000
-from integration.team import Team, of_a_job, released
-from integration.workload_bodies import path
+from integration.team import Team, of_a_job
+from integration.workload_bodies import refusals
 
-from .autoscaler import (
-    autoscale,
-    deploy,
-    failed_rescales,
-    refused_pods,
-    replicas,
-    use,
-)
+from .autoscaler import autoscale, deploy, failed_rescales, replicas, use
 
-BUSY = {"cpu": "1"}
 IDLE = {"cpu": "1m"}
 
 
@@ -36,7 +27,7 @@ def test_r2_it_wants_10_gets_3_is_told_why_and_gives_back(team: Team) -> None:
     assert replicas(team, "web") == 3
     (cut,) = team.events("web", "ScalePartlyGranted")
     assert cut["message"].startswith("granted 3 of ")
-    assert refused_pods(team) == []
+    assert refusals(team) == []
 
     waiting = of_a_job(team.a_pod("train", 2, T1000))
     assert team.create(waiting).ok
@@ -60,36 +51,4 @@ def test_r2_by_a_custom_metric(team: Team) -> None:
     team.until_row(T1000, allocated=2)
     eventually(lambda: failed_rescales(team, "web"), "FailedRescale")
     assert replicas(team, "web") == 2
-    assert refused_pods(team) == []
-
-
-@pytest.mark.slow
-def test_r2_in_steps_as_its_behavior_allows(team: Team) -> None:
-    """Each step is granted in full, until the last one, of which a part fits."""
-    team.has_queue({T1000: 5})
-    deploy(team, team.a_pod("web", 1, T1000))
-    team.until_row(T1000, allocated=1)
-    by_two = {"policies": [{"type": "Pods", "value": 2, "periodSeconds": 1}]}
-    autoscale(team, "web", 10, behavior={"scaleUp": by_two})
-    team.until_row(T1000, allocated=5)
-    eventually(lambda: failed_rescales(team, "web"), "FailedRescale")
-    assert replicas(team, "web") == 5
-    (cut,) = team.events("web", "ScalePartlyGranted")
-    assert cut["message"].startswith("granted 5 of 6 replicas")
-    assert refused_pods(team) == []
-
-
-@pytest.mark.slow
-def test_r2_a_target_that_is_deleted_in_between(team: Team) -> None:
-    """Nothing is held for it: the next Deployment of that name starts anew."""
-    team.has_queue({T1000: 3})
-    deploy(team, team.a_pod("web", 1, T1000))
-    team.until_row(T1000, allocated=1)
-    autoscale(team, "web", 10)
-    team.until_row(T1000, allocated=3)
-    assert ask(team.cluster, "DELETE", f"{path(team, 'Deployment')}/web").ok
-    team.until_row(T1000, allocated=0, requested=0)
-    deploy(team, team.a_pod("web", 1, T1000))
-    team.until_row(T1000, allocated=3)
-    assert replicas(team, "web") == 3
-    assert all(released(pod) for pod in team.pods())
+    assert refusals(team) == []

@@ -34,16 +34,6 @@ def test_a_pod_that_does_not_stop_is_charged_until_it_is_deleted_by_force(team: 
     counts_exactly(team, T1000, allocated=0, requested=0)
 
 
-def test_a_pod_that_is_deleted_by_force_from_the_start(team: Team) -> None:
-    """It is gone without ever being seen as terminating."""
-    team.has_queue({T1000: 1})
-    pod = team.a_pod("web", 1, T1000)
-    start(team, pod, stops_in=600)
-    counts_exactly(team, T1000, allocated=1)
-    assert team.delete(pod).ok
-    counts_exactly(team, T1000, allocated=0, requested=0)
-
-
 @pytest.mark.long
 def test_pods_of_a_node_that_is_gone_hold_their_quota_until_they_are_deleted(team: Team) -> None:
     """The garbage collector of pods takes most of a minute. Until then they may still run."""

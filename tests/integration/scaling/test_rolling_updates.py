@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -14,8 +15,10 @@ from integration.roomy_nodes import T1000
 from integration.team import Team, notes
 from integration.workload_bodies import change, path, refusals
 
-from .leaving_pods import counts_exactly, most_held, run
+from . import leaving_pods
+from .leaving_pods import counts_exactly, most_held
 
+run = partial(leaving_pods.run, stops_in=1)
 SURGE: Object = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 NO_SURGE: Object = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 BEFORE = "the rolling update creates this pod before an old one ends: "
@@ -107,22 +110,6 @@ def test_an_update_to_larger_pods_than_fit_says_so(team: Team) -> None:
 
 
 @pytest.mark.slow
-def test_a_job_that_comes_beside_its_predecessor_says_so(team: Team) -> None:
-    """A Job's template cannot be changed. The pod of the next Job waits, and says for what."""
-    queue = team.has_queue({T1000: 2})
-    run(team, "Job", team.a_pod("train", 2, T1000))
-    counts_exactly(team, T1000, allocated=2)
-    run(team, "Job", team.a_pod("next", 1, T1000))
-    (new,) = team.until(
-        lambda: [p for p in team.pods() if p["metadata"]["name"].startswith("next-")], "its pod"
-    )
-    told = team.until_told(new["metadata"]["name"], "InsufficientCardQuota")
-    assert told["message"].startswith(
-        f"Queue <{queue}> has insufficient <{T1000}> quota: requested <1>, total would be <3>"
-    )
-
-
-@pytest.mark.slow
 def test_r6_an_update_that_starts_a_pod_first_says_at_once_what_to_write(team: Team) -> None:
     queue = team.has_queue({T1000: 2})
     with team.watching() as watch:
@@ -143,20 +130,20 @@ def test_r6_an_update_borrows_what_the_queue_lends_and_gives_it_back(team: Team)
     policies = ("Deny", "Gate")
     with team.watching() as watch:
         for policy in policies:
-            queue = team.a_queue({T1000: 3}, policy.lower()).annotated(v.SURGE, "1")
+            queue = team.a_queue({T1000: 2}, policy.lower()).annotated(v.SURGE, "1")
             team.has_queue(queue.with_policy(policy))
             pod = team.a_pod(policy.lower(), 1, T1000).in_queue(queue.name)
-            run(team, "Deployment", pod, replicas=3, strategy=SURGE)
+            run(team, "Deployment", pod, replicas=2, strategy=SURGE)
         for policy in policies:
             borrows(team, policy.lower())
         for policy in policies:
-            assert most_held(watch, team.queue_name(policy.lower()), T1000) == 4
+            assert most_held(watch, team.queue_name(policy.lower()), T1000) == 3
 
 
 def borrows(team: Team, name: str) -> None:
-    """A Deployment of three, that fill the queue of its name."""
+    """A Deployment of two, that fill the queue of its name."""
     queue = team.queue_name(name)
-    counts_exactly(team, T1000, name=name, allocated=3)
+    counts_exactly(team, T1000, name=name, allocated=2)
     assert team.condition(v.Condition.BORROWED, name)["status"] == "False"
     update(team, "Deployment", name)
     team.until(lambda: team.row(T1000, name)["borrowed"] == 1, "it borrows")
@@ -164,7 +151,7 @@ def borrows(team: Team, name: str) -> None:
         f"Queue <{queue}> holds 1 <{T1000}> beyond its quota: rolling updates may borrow 1"
     )
     assert team.condition(v.Condition.OVER_QUOTA, name)["status"] == "False"
-    is_done(team, 3, name)
+    is_done(team, 2, name)
     team.until(lambda: team.row(T1000, name)["borrowed"] == 0, "it is given back")
     assert team.condition(v.Condition.BORROWED, name)["status"] == "False"
     lent = {"queue": queue, "card": T1000}
@@ -216,23 +203,14 @@ def own_card(team: Team) -> Iterator[tuple[str, PodBody]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lent", [0, 1])
-def test_r6_a_daemon_set_with_a_surge(team: Team, lent: int) -> None:
-    surge = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+def test_r6_a_daemon_set_with_a_surge(team: Team) -> None:
     with own_card(team) as (card, pod):
-        queue = lends(team, {card: 1}, str(lent))
+        queue = lends(team, {card: 1}, "1")
         with team.watching() as watch:
-            run(team, "DaemonSet", pod, updateStrategy=surge)
+            run(team, "DaemonSet", pod, updateStrategy=SURGE)
             counts_exactly(team, card, allocated=1)
             update(team, "DaemonSet")
-            if not lent:
-                told = team.until(lambda: refusals(team), "it is refused")
-                assert NOT_LENT in told[0]
-                without = {
-                    "updateStrategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
-                }
-                assert change(team, "DaemonSet", "web", without).ok
             team.until(lambda: updated(team, 1), "the update is over")
             counts_exactly(team, card, allocated=1, inqueue=0, requested=1)
-            assert most_held(watch, queue, card) == 1 + lent
+            assert most_held(watch, queue, card) == 2
     assert ask(team.cluster, "DELETE", f"{path(team, 'DaemonSet')}/web").ok

@@ -126,9 +126,9 @@ def test_r5_one_freed_card_wakes_one_of_many(team: Team) -> None:
     team.has_queue({T1000: 1})
     create(team, "ReplicaSet", team.a_pod("first", 1, T1000), replicas=1)
     team.until_row(T1000, allocated=1)
-    for number in range(20):
-        create(team, "ReplicaSet", team.a_pod(f"web-{number:02}", 1, T1000), replicas=1)
-    eventually(lambda: len(refused(team)) == 20, "all others are refused")
+    for number in range(5):
+        create(team, "ReplicaSet", team.a_pod(f"web-{number}", 1, T1000), replicas=1)
+    eventually(lambda: len(refused(team)) == 5, "all others are refused")
     sleeps(team, 3.5)
     before = metric(team.cluster, WOKEN)
     assert ask(team.cluster, "DELETE", f"{path(team, 'ReplicaSet')}/first").ok
@@ -139,4 +139,4 @@ def test_r5_one_freed_card_wakes_one_of_many(team: Team) -> None:
 
     eventually(another, "one of the others has its pod")
     assert metric(team.cluster, WOKEN) - before <= 2
-    assert set(woken(team)) <= {"web-00", "web-01"}
+    assert set(woken(team)) <= {"web-0", "web-1"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import GPU, a_ledger, a_queue
+from builders import a_ledger, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api import Client, from_kubeconfig
 from cardquota.control.queues import QueueReconciler
@@ -11,7 +11,7 @@ from cardquota.quota.reports import report
 from integration.asking import Object
 from integration.cluster.conftest import until
 from integration.roomy_nodes import T1000, T2000
-from integration.team import Team, released
+from integration.team import Team
 
 
 def condition(team: Team, kind: str) -> Object:
@@ -22,33 +22,6 @@ def condition(team: Team, kind: str) -> Object:
 def finish(team: Team, pod: PodBody, phase: str) -> None:
     """Its containers have ended, as a kubelet would say."""
     assert team.patch(pod, {"status": {"phase": phase}}, sub="/status").ok
-
-
-def resource(team: Team, name: str) -> Object:
-    return next((dict(r) for r in team.status().get("resources", ()) if r["name"] == name), {})
-
-
-@pytest.mark.slow
-def test_a_row_per_card(team: Team) -> None:
-    """One row per card with a quota or in use, sorted by name, with the resource behind it."""
-    team.has_queue({T2000: 2, T1000: 3})
-    assert team.create(team.a_pod("a", 2, T1000)).ok
-    team.until_row(T1000, allocated=2)
-    rows = team.status()["cards"]
-    assert [row["name"] for row in rows] == [T1000, T2000]
-    assert rows[0] | {"deserved": 3} == {
-        "name": T1000,
-        "resource": GPU,
-        "quota": 3,
-        "allocated": 2,
-        "inqueue": 0,
-        "elastic": 0,
-        "requested": 2,
-        "guarantee": 3,
-        "deserved": 3,
-        "offline": 0,
-    }
-    assert rows[1]["quota"] == 2
 
 
 def test_the_columns_of_kubectl(team: Team) -> None:
@@ -130,55 +103,6 @@ def test_a_finished_pod_frees_its_card(team: Team, phase: str) -> None:
     finish(team, first, phase)
     team.until_open("b")
     team.until_row(T1000, allocated=1, requested=1)
-
-
-def test_a_terminating_pod_counts_until_it_is_gone(team: Team) -> None:
-    """Section 6: its card is still held; a finalizer keeps it here."""
-    team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
-    kept = team.a_pod("a", 1, T1000).put(["example.com/kept"], "metadata", "finalizers")
-    assert team.create(kept).ok
-    team.until_bound("a")
-    assert team.create(team.a_pod("b", 1, T1000)).ok
-    assert team.delete(kept, now=False).ok
-    team.until(lambda: team.pod("a")["metadata"].get("deletionTimestamp"), "terminating")
-    assert team.create(team.a_pod("c", 1, T1000)).ok
-    team.until_told("c", v.Reason.INSUFFICIENT_CARD)
-    team.until_row(T1000, allocated=1, requested=3)
-    assert not released(team.pod("b"))
-    assert team.patch(kept, {"metadata": {"finalizers": None}}).ok
-    team.until_open("b")
-
-
-def test_cpu_and_memory_are_counted(team: Team) -> None:
-    """P6, section 6: as quantities; pods without cards count too."""
-    team.has_queue(team.a_queue({T1000: 3}).limited_to(cpu="4", memory="8Gi"))
-    assert team.create(team.a_pod("a", 1, T1000).with_cpu("1500m").with_memory("1Gi")).ok
-    assert team.create(team.a_pod("b").with_cpu("1").with_memory("512Mi")).ok
-    team.until(lambda: resource(team, "cpu").get("allocated") == "2500m", "cpu")
-    assert resource(team, "cpu") == {
-        "name": "cpu",
-        "quota": "4",
-        "allocated": "2500m",
-        "inqueue": "0",
-        "requested": "2500m",
-        "elastic": "0",
-    }
-    assert resource(team, "memory")["allocated"] == "1536Mi"
-    assert team.status()["allocated"] == {"cpu": "2500m", "memory": "1536Mi", GPU: "1"}
-    reply = team.create(team.a_pod("c").with_cpu("2"))
-    assert reply.reason == v.Reason.INSUFFICIENT_CPU
-    assert "<cpu> quota: requested <2>, total would be <4.5>, but capability is <4>" in (
-        reply.message
-    )
-
-
-def test_a_closed_queue_says_so(team: Team) -> None:
-    """Q6: by the annotation, there and back."""
-    queue = team.a_queue({T1000: 3})
-    team.has_queue(queue)
-    for annotation, state in ((None, "Open"), ("Closed", "Closed"), ("Open", "Open")):
-        assert team.annotate(queue, v.QUEUE_STATE, annotation).ok
-        team.until(lambda s=state: team.status().get("state") == s, state)
 
 
 async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Team) -> None:

@@ -40,8 +40,3 @@ def test_t7_a_pod_that_waits_is_counted_until_its_gate_opens(team: Team) -> None
     assert of_queue(team, queue, "queue_oldest_wait_seconds") == 0
     assert of_queue(team, queue, "queue_median_wait_seconds") == 0
     team.until(lambda: waiting(team) == {"pods": 0}, "nor does the Queue say so")
-
-
-def test_a_quiet_cluster_is_not_behind(team: Team) -> None:
-    """However long nothing has happened to a kind."""
-    assert metric(team.cluster, "cardquota_reflector_lag_seconds") == 0

@@ -10,7 +10,7 @@ from integration.team import Team, of_a_job, released
 from .volcano_jobs import pod_of, submit, volcano_job
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
-JOBS = 8
+JOBS = 5
 
 
 def test_e6_jobs_start_in_the_order_of_their_groups_and_then_of_names(team: Team) -> None:

@@ -3,18 +3,17 @@
 Volcano makes a group for them after they are created, with the queue `default`.
 """
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from builders import a_namespace
 from builders.pod import PodBody
-from integration.asking import MERGE, ApiReply, ask, metric
+from cardquota.quota import vocabulary as v
+from integration.asking import ask, metric
+from integration.plugin import plugin
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes
+from integration.workload_bodies import create
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
 WARNED = "Volcano runs it in <default>"
@@ -24,26 +23,6 @@ def queueless(team: Team, name: str) -> PodBody:
     """It says itself which nodes it may go to: no gate leads it to its card."""
     pod = team.a_pod(name, 1, T1000).in_queue(None)
     return pod.with_spec(schedulerName="volcano", nodeSelector={"nvidia.com/gpu.product": T1000})
-
-
-def a_deployment(team: Team, pods: int) -> ApiReply:
-    pod = team.wire(queueless(team, "web"))
-    template: dict[str, Any] = {
-        "metadata": {"annotations": pod["metadata"]["annotations"], "labels": {"app": "web"}},
-        "spec": pod["spec"],
-    }
-    body = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web"},
-        "spec": {
-            "replicas": pods,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": template,
-        },
-    }
-    path = f"/apis/apps/v1/namespaces/{team.namespace}/deployments"
-    return ask(team.cluster, "POST", path, body)
 
 
 def bound(team: Team) -> int:
@@ -59,16 +38,10 @@ def held(team: Team, queue: str) -> float:
     return metric(team.cluster, "cardquota_queue_card_allocated", queue=queue, card=T1000)
 
 
-def command(team: Team, *words: str) -> str:
-    where = {**os.environ, "KUBECONFIG": str(team.cluster.kubeconfig)}
-    line = (sys.executable, "-m", "cardquota.cli", *words)
-    return subprocess.run(line, env=where, capture_output=True, text=True, timeout=60).stdout
-
-
 @pytest.mark.slow
 def test_v5_they_run_and_are_counted_once_outside_every_queue(team: Team) -> None:
     before = held(team, "")
-    reply = a_deployment(team, 2)
+    reply = create(team, "Deployment", queueless(team, "web"), replicas=2)
     assert any(WARNED in warning for warning in reply.warnings), reply
     bare = queueless(team, "bare")
     reply = team.create(bare)
@@ -85,7 +58,10 @@ def test_v5_they_run_and_are_counted_once_outside_every_queue(team: Team) -> Non
 
     used = f"used outside every queue: {T1000} 3, by 3 pods ({team.namespace}/bare, "
     # It finds pods by their label, which the operator writes once it has seen them.
-    team.until(lambda: used in command(team, "check", "-n", team.namespace), "check shows it")
+    team.until(
+        lambda: used in plugin(team.cluster.kubeconfig, "check", "-n", team.namespace).stdout,
+        "check shows it",
+    )
 
 
 @pytest.mark.slow
@@ -93,15 +69,12 @@ def test_v5_a_default_queue_holds_whatever_volcanos_group_says(team: Team) -> No
     """None is stuck in `default`, which has no quota, and none is counted there as well."""
     team.has_queue({T1000: 3})
     queue = team.queue_name()
-    marked = a_namespace(team.namespace).with_default_queue(queue).body["metadata"]["annotations"]
-    change = {"metadata": {"annotations": marked}}
-    path = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
+    team.mark(annotations={v.QUEUE_NAME: queue})
     bare = queueless(team, "bare")
     team.until(lambda: not team.create(bare, dry=True).warnings, "the namespace's queue is known")
 
     outside = held(team, "")
-    reply = a_deployment(team, 2)
+    reply = create(team, "Deployment", queueless(team, "web"), replicas=2)
     assert (reply.ok, reply.warnings) == (True, ())
     assert team.create(bare).ok
     team.until(lambda: bound(team) == 3, "all are bound")

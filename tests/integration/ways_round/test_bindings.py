@@ -45,21 +45,6 @@ def test_a_pod_at_the_gate_is_not_bound(people: Team) -> None:
     assert people.pod("b")["spec"].get("nodeName") is None
 
 
-def test_a_binding_brings_no_other_charge(people: Team) -> None:
-    """Its annotations would end up on the pod, in a write that no rule about pods meets."""
-    people.has_queue({T1000: 1})
-    pod = unscheduled(people, "a")
-    before = notes(people.pod("a"))
-    for key in (*v.OURS_ON_PODS, *v.FIXED_ONCE_OPEN):
-        reply = bind(people, pod, T1000_NODE, {key: "{}"})
-        assert reply.code == 403
-        assert "leave them out of the Binding" in reply.message
-    assert notes(people.pod("a")) == before
-    assert bind(people, pod, T1000_NODE, {"example.com/mine": "x"}).ok
-    people.until_row(T1000, allocated=1, inqueue=0)
-    assert people.create(people.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
-
-
 def test_a_pod_bound_to_a_node_of_another_card_is_charged_for_that(people: Team) -> None:
     """E3, I1: it holds a card without quota, and the queue says so; its own card is free again.
     It says so itself, too: an operator that starts later sees a pod that may run by then (D8).

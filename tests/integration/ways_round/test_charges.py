@@ -2,10 +2,10 @@
 
 import pytest
 
-from builders import GPU, a_group, a_namespace, a_pod
+from builders import GPU, a_group, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ApiReply, ask
+from integration.asking import ApiReply, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team, gates, notes, of_a_job
 
@@ -17,10 +17,7 @@ MADE_BY_VOLCANO = "podgroup-0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
 
 def labelled(team: Team, mode: str | None, queue: str | None = None) -> None:
     """Returns once the webhook knows."""
-    meta = a_namespace(team.namespace).in_mode(mode).with_default_queue(queue).body["metadata"]
-    change = {"labels": {v.NAMESPACE_MODE: mode}, "annotations": meta.get("annotations", {})}
-    path = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", path, {"metadata": change}, content_type=MERGE).ok
+    team.mark(labels={v.NAMESPACE_MODE: mode}, annotations={v.QUEUE_NAME: queue})
 
     def known() -> bool:
         made = team.create(team.a_pod("probe", 1, T1000), dry=True)

@@ -2,7 +2,7 @@
 
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ApiReply, Object, ask
+from integration.asking import ApiReply, Object, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team
 
@@ -43,9 +43,7 @@ def claiming(pod: PodBody, **claimed: str) -> PodBody:
 
 def enforce(team: Team) -> None:
     """Returns once the webhook and the policy know."""
-    change = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_ENFORCED}}}
-    where = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", where, change, content_type=MERGE).ok
+    team.set_mode(v.NAMESPACE_ENFORCED)
     unknown = claiming(team.a_pod("probe"), resourceClaimName="missing")
     team.until(lambda: not team.create(unknown, dry=True).ok, "the webhook has heard of it")
 
@@ -107,10 +105,8 @@ def test_a_claim_that_was_let_by_cannot_become_another(people: Team) -> None:
 
 
 def test_elsewhere_claims_are_nobodys_business(people: Team) -> None:
-    where = f"/api/v1/namespaces/{people.namespace}"
     for mode in (v.NAMESPACE_AUDIT, v.NAMESPACE_OFF, None):
-        change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
-        assert ask(people.cluster, "PATCH", where, change, content_type=MERGE).ok
+        people.set_mode(mode)
         assert claim(people, "card", of_classes(CARD), dry=True).ok
 
 

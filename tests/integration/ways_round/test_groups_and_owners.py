@@ -124,23 +124,6 @@ def test_a_started_gang_that_asks_for_more_members_reserves_no_more(people: Team
     people.until_row(T1000, allocated=3, inqueue=0)
 
 
-def test_a_group_moved_to_another_queue_takes_no_running_pod_along(people: Team) -> None:
-    """What runs is charged by what was written when its gate opened."""
-    people.has_queue({T1000: 1})
-    people.has_queue({T1000: 1}, name="other")
-    gang = people.a_gang("gang", 1)
-    assert people.create(gang).ok
-    assert people.create(people.a_pod("m", 1, T1000).in_queue(None).in_group("gang")).ok
-    people.until_bound("m")
-    move = {"spec": {"queue": people.queue_name("other")}}
-    assert people.patch(gang, move, as_user=TENANT).ok
-    again = people.a_pod("n", 1, T1000).in_queue(None).in_group("gang")
-    people.until(lambda: people.create(again, dry=True).ok, "moved")
-    assert people.create(people.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
-    people.until_row(T1000, allocated=1)
-    people.until_row(T1000, name="other", allocated=0)
-
-
 def test_a_group_in_somebody_elses_queue_opens_it_for_nobody(people: Team) -> None:
     """`card.namespaces` holds for groups as for pods."""
     people.has_queue(people.a_queue({T1000: 3}).open_to("somebody"))

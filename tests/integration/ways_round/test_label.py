@@ -10,7 +10,7 @@ import pytest
 
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, Object, ask
+from integration.asking import Object
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes, released
 
@@ -62,7 +62,7 @@ def test_a_forged_charge_on_a_pod_without_it_counts_for_nothing(people: Team) ->
 def test_what_came_past_us_gets_it_and_is_guarded_then(people: Team) -> None:
     """I3: a pod of a namespace that was off. What was forged on it before goes."""
     people.has_queue({T1000: 5})
-    set_mode(people, "off")
+    people.set_mode("off")
     past = people.a_pod("past", 2, T1000)
     past = past.on_nodes_labelled({"nvidia.com/gpu.product": T1000})
     people.until(lambda: released(people.create(past, dry=True).body), "not gated")
@@ -70,7 +70,7 @@ def test_what_came_past_us_gets_it_and_is_guarded_then(people: Team) -> None:
     people.until_bound("past")
     assert write(people, past, "/status", {"metadata": {"annotations": forged(people)}}).ok
     assert v.MANAGED not in labels(people, "past")
-    set_mode(people, None)
+    people.set_mode(None)
     people.until(lambda: labels(people, "past").get(v.MANAGED) == v.IS_MANAGED, "labelled")
     # Outside every queue, and that is written on it.
     people.until(lambda: notes(people.pod("past")).get(v.CHARGED_QUEUE) == "", "where it counts")
@@ -82,12 +82,6 @@ def _is_guarded(team: Team, pod: PodBody) -> None:
     for key, value in ((v.ALLOCATED, "{}"), (v.QUEUE_NAME, "other"), (v.QUEUE_NAME, None)):
         change = {"metadata": {"annotations": {key: value}}}
         assert write(team, pod, "/status", change).code == 403
-
-
-def set_mode(team: Team, mode: str | None) -> None:
-    path = f"/api/v1/namespaces/{team.namespace}"
-    change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
-    assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
 
 
 def test_a_pod_may_be_created_with_it(people: Team) -> None:

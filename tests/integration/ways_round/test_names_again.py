@@ -8,10 +8,9 @@ import pytest
 
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
+from integration.other_webhook import other_webhook
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes, of_a_job, released
-
-from .other_webhook import other_webhook
 
 US = f"system:serviceaccount:{v.OPERATOR_NAMESPACE}:{v.SERVICE_ACCOUNT}"
 

@@ -7,12 +7,10 @@ import pytest
 from builders import GPU, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ApiReply, Object, ask
+from integration.asking import ApiReply, Object
+from integration.other_webhook import other_webhook
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, notes
-
-from .other_webhook import other_webhook
-from .test_label import set_mode
 
 
 def annotation(key: str, value: str) -> Object:
@@ -79,9 +77,7 @@ def test_a_pod_that_had_nothing_to_do_with_cards_gets_no_card_on_the_way(
         for step in (of_memory, limit(1)):
             assert so(step).ok
             assert "was created without" in so(step, annotation(v.QUEUE_NAME, queue)).message
-        change = {"metadata": {"annotations": {v.QUEUE_NAME: queue}}}
-        path = f"/api/v1/namespaces/{team.namespace}"
-        assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
+        team.mark(annotations={v.QUEUE_NAME: queue})
         for step in (of_memory, limit(1)):
             team.until(lambda s=step: not so(s).ok, "its queue is seen")
             assert "was created without" in so(step).message
@@ -97,7 +93,7 @@ def test_where_a_queue_is_required_none_gets_a_card_or_a_device_without_one_on_t
     our label from the beginning is asked about, and asked again.
     """
     team.has_queue({T1000: 3})
-    set_mode(team, v.NAMESPACE_ENFORCED)
+    team.set_mode(v.NAMESPACE_ENFORCED)
     stock = a_pod("stock").asking_for(1)
     team.until(lambda: not team.create(stock, dry=True).ok, "enforced")
     plain = a_pod("plain").annotated("example.com/note", "x")

@@ -78,9 +78,7 @@ def test_what_runs_in_a_namespace_that_was_taken_out_is_still_counted(people: Te
         return metric(people.cluster, name, queue="", card=T1000)
 
     before = outside()
-    off = {"metadata": {"labels": {v.NAMESPACE_MODE: "off"}}}
-    path = f"/api/v1/namespaces/{people.namespace}"
-    assert ask(people.cluster, "PATCH", path, off, content_type=MERGE).ok
+    people.set_mode("off")
     people.until(lambda: released(people.create(people.a_pod("x", 2, T1000), dry=True).body), "")
     there = {"nvidia.com/gpu.product": T1000}  # nobody gives it an affinity
     mine = people.a_pod("mine", 2, T1000).on_nodes_labelled(there)

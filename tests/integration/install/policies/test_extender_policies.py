@@ -23,9 +23,8 @@ from cardquota.quota import (
     TERM,
 )
 from cardquota_dev.testing import eventually
-from integration.asking import ask
+from integration.asking import ApiReply, ask
 
-from ..answer import WriteResponse, from_reply
 from ..policy_api import (
     EXEMPT,
     NODE,
@@ -129,15 +128,13 @@ class TestOfOurs:
         binding.hold_term("b4")
         name = waiting(binding, "labelled")
 
-        def bind(labels: dict[str, str]) -> WriteResponse:
+        def bind(labels: dict[str, str]) -> ApiReply:
             body: dict[str, Any] = {
                 "metadata": {"name": name, "annotations": {TERM: "b4"}, "labels": labels},
                 "target": {"kind": "Node", "name": "n"},
             }
             path = f"/api/v1/namespaces/{TEAM}/pods/{name}/binding"
-            return from_reply(
-                ask(binding.plane, "POST", path, body, as_user=US.removeprefix("--as="))
-            )
+            return ask(binding.plane, "POST", path, body, as_user=US.removeprefix("--as="))
 
         refused(eventually(lambda: _of(bind({"app": "x"}), "bindings")), "bindings", "no label but")
         eventually(lambda: bind({MANAGED: "true"}).ok)
@@ -196,6 +193,6 @@ class TestOnPods:
         allowed(binding.annotate(name, {"example.com/note": "x"}, TENANT))
 
 
-def _of(answer: WriteResponse, policy: str) -> WriteResponse | None:
+def _of(answer: ApiReply, policy: str) -> ApiReply | None:
     """The answer, if it is this policy's: another user's right may be a moment late."""
     return answer if f"cardquota-{policy}'" in answer.said else None

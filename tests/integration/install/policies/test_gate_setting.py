@@ -14,9 +14,9 @@ from cardquota.quota import CARD_NAME, GATE, IS_MANAGED, MANAGED, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import eventually
 from integration.asking import ApiReply, ask
-from integration.foreign_webhook import foreign_webhook
 from integration.gate_table import TABLE, GateCase, GateNamespace, born, namespaces
-from integration.team import gates
+from integration.other_webhook import other_webhook
+from integration.team import Team, gates
 
 from ..policy_api import AUDITED, TEAM, PolicyApi, allowed, apply_policies, pod, refused
 
@@ -91,28 +91,22 @@ class TestWhenOthersChangeThePod:
     def test_a_card_pod_that_gets_its_queue_from_a_webhook(
         self, gating: PolicyApi, tmp_path: Path
     ) -> None:
-        patch = [{"op": "add", "path": "/metadata/annotations", "value": QUEUE}]
-        with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
-            found = eventually(lambda: changed(gating, pod("p", cards=1), "annotations"))
-            assert gates(found) == [GATE]
+        step = {"op": "add", "path": "/metadata/annotations", "value": QUEUE}
+        with other_webhook(Team(gating.plane, TEAM, "x"), tmp_path, again=False) as patch:
+            patch.append(step)
+            assert gate_of(gating, pod("p", cards=1))
             # One that had nothing to do with cards is not looked at again, nor admitted.
             refused(gating.create(pod("p"), dry=True), "pods")
 
     def test_a_webhook_that_takes_the_gate_away(self, gating: PolicyApi, tmp_path: Path) -> None:
-        patch: list[dict[str, Any]] = [
-            {"op": "replace", "path": "/spec/schedulingGates", "value": []},
-            {"op": "add", "path": "/metadata/labels", "value": {"asked": "yes"}},
-        ]
-        with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
-            found = eventually(lambda: labelled(gating, pod("p", QUEUE, cards=1), "asked"))
+        with other_webhook(Team(gating.plane, TEAM, "x"), tmp_path, again=False) as patch:
+            patch += [
+                {"op": "replace", "path": "/spec/schedulingGates", "value": []},
+                {"op": "add", "path": "/metadata/labels", "value": {"asked": "yes"}},
+            ]
+            found = dry(gating, pod("p", QUEUE, cards=1)).body
             assert gates(found) == [GATE]
             assert found["metadata"]["labels"] == {"asked": "yes", MANAGED: IS_MANAGED}
-
-
-def labelled(api: PolicyApi, document: dict[str, Any], label: str) -> dict[str, Any] | None:
-    """The pod as a dry run shows it, once somebody has given it this label."""
-    reply = dry(api, document)
-    return reply.body if reply.ok and label in reply.body["metadata"].get("labels", {}) else None
 
 
 class TestMark:
@@ -151,16 +145,6 @@ class TestMark:
     def test_nobody_where_nothing_is_gated(self, gating: PolicyApi) -> None:
         found = dry(gating, pod("p", QUEUE, cards=1), AUDITED)
         assert "labels" not in found.body["metadata"]
-
-
-def changed(api: PolicyApi, document: dict[str, Any], what: str) -> dict[str, Any] | None:
-    """The pod as a dry run shows it, once somebody has written such metadata on it."""
-    reply = dry(api, document)
-    if not reply.ok:
-        return None
-    # The API server leaves out what is empty.
-    before, after = (x["metadata"].get(what) or {} for x in (document, reply.body))
-    return reply.body if before != after else None
 
 
 def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: PolicyApi) -> None:

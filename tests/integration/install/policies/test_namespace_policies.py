@@ -8,9 +8,8 @@ import pytest
 
 from cardquota.quota import NAMESPACE_MODE, NAMESPACE_MODES, QUEUE_NAME
 from cardquota_dev.testing import eventually
-from integration.asking import MERGE, ask
+from integration.asking import MERGE, ApiReply, ask
 
-from ..answer import WriteResponse, from_reply
 from ..policy_api import PolicyApi, allowed, apply_policies, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
@@ -23,17 +22,17 @@ def namespace(name: str, mode: str | None) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def create(api: PolicyApi, name: str, mode: str | None, *, dry: bool = False) -> WriteResponse:
+def create(api: PolicyApi, name: str, mode: str | None, *, dry: bool = False) -> ApiReply:
     tail = "?dryRun=All" if dry else ""
-    return from_reply(ask(api.plane, "POST", NAMESPACES + tail, namespace(name, mode)))
+    return ask(api.plane, "POST", NAMESPACES + tail, namespace(name, mode))
 
 
-def change(api: PolicyApi, name: str, **metadata: Any) -> WriteResponse:
+def change(api: PolicyApi, name: str, **metadata: Any) -> ApiReply:
     body = {"metadata": metadata}
-    return from_reply(ask(api.plane, "PATCH", f"{NAMESPACES}/{name}", body, content_type=MERGE))
+    return ask(api.plane, "PATCH", f"{NAMESPACES}/{name}", body, content_type=MERGE)
 
 
-def label(api: PolicyApi, name: str, mode: str | None) -> WriteResponse:
+def label(api: PolicyApi, name: str, mode: str | None) -> ApiReply:
     return change(api, name, labels={NAMESPACE_MODE: mode})
 
 
@@ -74,7 +73,7 @@ def test_not_through_subresources_either(api: PolicyApi, unique: str) -> None:
     allowed(create(api, unique, None))
     for sub in ("status", "finalize"):
         body = {**namespace(unique, "enforce"), "spec": {"finalizers": ["kubernetes"]}}
-        reply = from_reply(ask(api.plane, "PUT", f"{NAMESPACES}/{unique}/{sub}", body))
+        reply = ask(api.plane, "PUT", f"{NAMESPACES}/{unique}/{sub}", body)
         refused(reply, "namespaces")
 
 

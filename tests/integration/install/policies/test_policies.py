@@ -27,10 +27,8 @@ from cardquota.quota import (
 )
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
-from integration.asking import MERGE, ask
+from integration.asking import MERGE, ApiReply, ask
 
-from .. import request
-from ..answer import WriteResponse, from_reply
 from ..policy_api import (
     AUDITED,
     BESIDE_VOLCANO,
@@ -305,17 +303,6 @@ class TestFixed:
             allowed(api.annotate("waiting", {key: "B"}, TENANT))
             allowed(api.annotate("waiting", {key: None}, TENANT))
 
-    def test_fixed_once_open(self, api: PolicyApi) -> None:
-        api.open_pod("opened", dict.fromkeys(self.ALL, "A"))
-        for key in self.ALL:
-            for value in ("B", "", None):
-                refused(
-                    api.annotate("opened", {key: value}, TENANT),
-                    "fixed",
-                    f"annotations {key} of pod <opened>",
-                )
-        allowed(api.annotate("opened", {"example.com/note": "x"}, TENANT))
-
     def test_a_pod_that_never_was_ours_does_not_become_so(self, api: PolicyApi) -> None:
         allowed(api.create(pod("unmanaged")))
         refused(api.annotate("unmanaged", {QUEUE_NAME: "q"}, TENANT), "fixed")
@@ -368,22 +355,12 @@ class TestBindings:
 
 
 class TestStatusOfPods:
-    """A write of the status carries annotations too."""
+    """A write of the status carries annotations too: `ways_round/test_subresources.py` tries it."""
 
-    def write(self, api: PolicyApi, name: str, annotations: dict[str, str | None]) -> WriteResponse:
+    def write(self, api: PolicyApi, name: str, annotations: dict[str, str | None]) -> ApiReply:
         path = f"/api/v1/namespaces/team/pods/{name}/status"
         change = {"metadata": {"annotations": annotations}}
-        return from_reply(ask(api.plane, "PATCH", path, change, content_type=MERGE))
-
-    @pytest.mark.parametrize("key", OURS_ON_PODS)
-    def test_writes_none_of_the_operators(self, api: PolicyApi, key: str) -> None:
-        refused(self.write(api, "gated", {key: "x"}), "keys of a status", "may not change")
-
-    def test_changes_nothing_that_is_fixed(self, api: PolicyApi) -> None:
-        api.open_pod("status", dict.fromkeys(TestFixed.ALL, "A"))
-        for key in TestFixed.ALL:
-            for value in ("B", "", None):
-                refused(self.write(api, "status", {key: value}), "fixed of a status")
+        return ask(api.plane, "PATCH", path, change, content_type=MERGE)
 
     def test_nodes_go_on_reporting(self, api: PolicyApi) -> None:
         api.open_pod("reported", QUEUE)
@@ -397,26 +374,12 @@ class TestStatusOfPods:
         for key in OURS_ON_PODS:
             allowed(self.write(api, "nobodys", {key: "x"}))
 
-    def test_nor_is_the_label_given_or_taken_by_it(self, api: PolicyApi) -> None:
-        allowed(api.create(pod("without-label")))
-        for name, value in (("without-label", "true"), ("gated", "x"), ("gated", None)):
-            change = {"metadata": {"labels": {MANAGED: value}}}
-            path = f"/api/v1/namespaces/team/pods/{name}/status"
-            answer = from_reply(ask(api.plane, "PATCH", path, change, content_type=MERGE))
-            refused(answer, "label of a status", MANAGED)
-
 
 class TestLabel:
-    def label(self, api: PolicyApi, name: str, value: str | None, *who: str) -> WriteResponse:
-        return api.patch(name, {"metadata": {"labels": {MANAGED: value}}}, *who)
+    """That nobody else gives, changes or takes it: see `ways_round/test_subresources.py`."""
 
-    def test_nobody_else_gives_changes_or_takes_it(self, api: PolicyApi) -> None:
-        allowed(api.create(pod("label-less")))
-        for who in ((), (TENANT,), NODE):
-            for name, value in (("label-less", "true"), ("gated", "x"), ("gated", None)):
-                assert not self.label(api, name, value, *who).ok
-        refused(self.label(api, "label-less", "true"), "label", "<admin>", "<label-less>")
-        refused(self.label(api, "gated", None), "label")
+    def label(self, api: PolicyApi, name: str, value: str | None, *who: str) -> ApiReply:
+        return api.patch(name, {"metadata": {"labels": {MANAGED: value}}}, *who)
 
     def test_the_operator_gives_it(self, api: PolicyApi) -> None:
         """Nothing else of the labels: see `TestServiceAccount`."""
@@ -454,7 +417,7 @@ class TestLabel:
             "metadata": {"name": "to-bind", "labels": {MANAGED: "true"}},
             "target": {"kind": "Node", "name": "n"},
         }
-        refused(from_reply(ask(api.plane, "POST", path, body)), "bindings", MANAGED)
+        refused(ask(api.plane, "POST", path, body), "bindings", MANAGED)
 
 
 class TestReservation:
@@ -513,7 +476,7 @@ class TestLeaseAndTerm:
         api.hold_term("now")
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
         metadata = {"name": "cardquota", "namespace": OWN}
-        allowed(request.apply(api.plane, {**lease, "metadata": metadata, "spec": {}}, [US]))
+        allowed(api.apply({**lease, "metadata": metadata, "spec": {}}, US))
 
     @pytest.mark.parametrize("what", [LEASE, THE_TERM])
     def test_nobody_deletes_it(self, api: PolicyApi, what: tuple[str, ...]) -> None:
@@ -646,7 +609,7 @@ class TestServiceAccountElsewhere:
             refused(answer, "queues", "cardquota may change only")
 
 
-def _unless_rbac(answer: WriteResponse) -> WriteResponse | None:
+def _unless_rbac(answer: ApiReply) -> ApiReply | None:
     """A new role takes a moment."""
     return None if "cannot patch resource" in answer.said else answer
 

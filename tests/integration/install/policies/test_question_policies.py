@@ -9,9 +9,8 @@ import pytest
 from cardquota.quota import QUEUE_REVIEWS, REVIEW_GROUP, REVIEW_VERSION, WORKLOAD_REVIEWS
 from cardquota.settings import InstallationMode, Settings
 from cardquota_dev.testing import eventually
-from integration.asking import ask
+from integration.asking import ApiReply, ask
 
-from ..answer import WriteResponse, from_reply
 from ..policy_api import TEAM, PolicyApi, allowed, apply_policies, refused
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
@@ -63,8 +62,8 @@ QUESTIONS = [
 ]
 
 
-def create(api: PolicyApi, path: str, body: dict[str, Any], *, dry: bool) -> WriteResponse:
-    return from_reply(ask(api.plane, "POST", path + ("?dryRun=All" if dry else ""), body))
+def create(api: PolicyApi, path: str, body: dict[str, Any], *, dry: bool) -> ApiReply:
+    return ask(api.plane, "POST", path + ("?dryRun=All" if dry else ""), body)
 
 
 @pytest.mark.parametrize("mode", [InstallationMode.ENFORCE, InstallationMode.AUDIT])

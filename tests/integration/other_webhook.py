@@ -13,8 +13,9 @@ from typing import Any
 
 from builders import a_pod
 from builders.certificates import Issued, issue
-from integration.asking import Object, ask
-from integration.team import Team
+
+from .asking import Object, ask
+from .team import Team
 
 MARK: Object = {"op": "add", "path": "/metadata/labels", "value": {"touched": "yes"}}
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
