@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 from builders import H200, H800
 from cardquota.quota import LARGEST
-from cardquota.quota.cards import (
-    NO_SURGE,
-    QuotaTextError,
-    read_quota,
-    read_request,
-    read_surge,
-)
+from cardquota.quota.cards import NO_SURGE, QuotaTextError, read_quota, read_request, read_surge
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import (
-    CARDS,
-    H200,
-    Body,
-    a_group,
-    a_ledger,
-    a_node,
-    a_pod,
-    a_queue,
-    see,
-)
+from builders import CARDS, H200, Body, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger import Ledger

@@ -2,19 +2,7 @@
 
 import pytest
 
-from builders import (
-    CARDS,
-    GPU,
-    H200,
-    H800,
-    SHARED,
-    Body,
-    a_group,
-    a_ledger,
-    a_node,
-    a_pod,
-    see,
-)
+from builders import CARDS, GPU, H200, H800, SHARED, Body, a_group, a_ledger, a_node, a_pod, see
 from cardquota.quota import CHARGED_QUEUE, TERM, Reservation, Stamp
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.pods import ChargeState

@@ -39,9 +39,6 @@ def created(pod: PodBody, *things: Body) -> Verdict:
     return judge_create(ledger, pod.facts())
 
 
-# --- what is counted, and when ----------------------------------------------------------------
-
-
 # --- units ------------------------------------------------------------------------------------
 
 

@@ -116,9 +116,6 @@ def test_what_runs_or_was_released_stays_charged_where_it_was(pod: PodBody, chan
     assert charged(ledger) == {"red": 2}
 
 
-# --- a group that moves ---------------------------------------------------------------------------
-
-
 # --- when it is decided ---------------------------------------------------------------------------
 
 
@@ -152,9 +149,6 @@ def test_what_others_may_have_written_there_says_nothing(text: str) -> None:
     assert pod.facts().fixed_queue is None
     assert pod.managed().facts().fixed_queue == ("red" if text == "red" else None)
     assert pod.managed().gated().ungated().stamped(text, {H200: 2}).facts().fixed_queue is None
-
-
-# --- a gate where nothing is enforced -------------------------------------------------------------
 
 
 # --- a resize -------------------------------------------------------------------------------------

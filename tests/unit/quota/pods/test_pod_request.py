@@ -2,18 +2,7 @@
 
 import pytest
 
-from builders import (
-    CARDS,
-    GPU,
-    H200,
-    H800,
-    R4090,
-    SHARED,
-    Body,
-    a_ledger,
-    a_pod,
-    a_queue,
-)
+from builders import CARDS, GPU, H200, H800, R4090, SHARED, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import Reason
 from cardquota.quota.ledger import Ledger

@@ -14,15 +14,7 @@ from cardquota.quota.pending import AT_A_TIME
 from cardquota.quota.release import Starvation
 
 from ..counting import counted_calls
-from ..releasing import (
-    GANG,
-    a_cluster,
-    later,
-    member,
-    release,
-    runs,
-    waiting,
-)
+from ..releasing import GANG, a_cluster, later, member, release, runs, waiting
 
 QUOTA = {H200: 40, H800: 25}
 

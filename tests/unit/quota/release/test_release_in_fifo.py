@@ -3,17 +3,7 @@
 from builders import H200, H800, see
 from cardquota.quota import Reason
 
-from ..releasing import (
-    GANG,
-    QUEUE,
-    a_cluster,
-    later,
-    member,
-    names,
-    release,
-    runs,
-    waiting,
-)
+from ..releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
 
 
 def test_fifo_is_not_held_up_by_a_member_that_its_gang_does_not_wait_for() -> None:

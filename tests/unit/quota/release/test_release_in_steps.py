@@ -9,9 +9,7 @@ from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota import Reason, Stamp
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import (
-    Candidate,
-)
+from cardquota.quota.pending import Candidate
 from cardquota.quota.release import (
     Opening,
     Refusal,

@@ -7,13 +7,7 @@ from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import (
-    Opening,
-    ReleaseJudge,
-    Wait,
-    judge_member,
-    release_cycle,
-)
+from cardquota.quota.release import Opening, ReleaseJudge, Wait, judge_member, release_cycle
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 

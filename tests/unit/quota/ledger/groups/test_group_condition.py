@@ -6,12 +6,7 @@ import pytest
 
 from builders import a_group
 from cardquota.quota import TASKS
-from cardquota.quota.ledger.groups import (
-    FOREIGN,
-    NO_CONDITION,
-    NO_QUOTA_CONDITION,
-    QUOTA_CONDITION,
-)
+from cardquota.quota.ledger.groups import FOREIGN, NO_CONDITION, NO_QUOTA_CONDITION, QUOTA_CONDITION
 from cardquota.quota.ledger.groups.group_facts import group_facts
 from cardquota.quota.objects import PodGroup
 
