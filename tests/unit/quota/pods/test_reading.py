@@ -17,9 +17,7 @@ from ...steps import steps_of
 
 A100 = "NVIDIA-A100"
 STOCK = a_pod().in_queue("red").asking_for(1).facts()
-PINNED = a_pod().in_queue("red").asking_for(1).on_nodes_labelled({"pool": "x"}).facts()
 NAMED = a_pod().in_queue("red").naming(A100).asking_for(1).facts()
-ON_ONE = a_pod().in_queue("red").asking_for(1).on_nodes_labelled({"kubernetes.io/hostname": "c"})
 
 
 def a_cluster() -> Ledger:

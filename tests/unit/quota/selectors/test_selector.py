@@ -13,7 +13,6 @@ PRODUCT = f"{GPU}.product"
 REPLICAS = f"{GPU}.replicas"
 CARD_H200 = Card(H200, GPU, ((PRODUCT, H200),))
 CARD_H800 = Card(H800, GPU, ((PRODUCT, H800),))
-CARD_SHARE = Card("share", f"{GPU}.shared", ((PRODUCT, H800), (REPLICAS, "4")))
 
 
 def of(pod: PodBody) -> Selector:
