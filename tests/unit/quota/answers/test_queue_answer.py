@@ -18,11 +18,6 @@ def test_f1_what_would_fit_is_limited_by_what_nodes_have_free() -> None:
     assert (card.free, card.most_on_node, card.fits) == (4, 3, 4)
 
 
-def test_f1_a_queue_that_is_over_its_quota_has_nothing_left() -> None:
-    (card,) = asked(a_cluster(holding("a", 3), quota=2)).cards
-    assert (card.quota, card.allocated, card.left, card.fits) == (2, 3, 0, 0)
-
-
 def test_f1_nothing_fits_a_queue_that_is_closed() -> None:
     ledger = a_cluster(quota=4)
     see(ledger, a_queue().with_quota({H200: 4}).closed())
@@ -49,14 +44,6 @@ def test_f1_cpu_and_memory_as_quantities() -> None:
     cpu, memory = asked(ledger).resources
     assert (cpu.quota, cpu.left, cpu.requested) == ("4", "2500m", "1500m")
     assert (memory.quota, memory.left, memory.inqueue) == ("1Gi", "0", "0")
-
-
-def test_f1_a_quota_that_cannot_be_read_is_told() -> None:
-    ledger = a_cluster()
-    assert asked(ledger).quota_problem == ""
-    see(ledger, a_queue().with_quota_text("{"))
-    assert asked(ledger).quota_problem
-    assert asked(ledger).cards[0].quota == 4
 
 
 def test_f1_of_a_queue_that_does_not_exist_nothing_is_answered() -> None:
