@@ -58,22 +58,6 @@ def test_t4_who_has_no_choice_is_told_of_what_is_being_deleted_whatever_his_task
     assert "being deleted" in judge_gang(ledger, pods)[0].text
 
 
-def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pods() -> None:
-    """Both may use either. Beside Volcano it would wait for ever, in a queue that nobody uses."""
-    small = [member("a0", EITHER, "a")]
-    large = [member(f"b{n}", f"{H800}|{H200}", "b") for n in range(3)]
-    quota = {H200: 3, H800: 2}
-    assert start(quota, *nodes(h200=8, h800=8), *small, *large) == [H800] + [H200] * 3
-    larger = [member(f"b{n}", EITHER, "b", amount=2) for n in range(2)]
-    several = [member(f"a{n}", EITHER, "a") for n in range(3)]
-    quota = {H200: 5, H800: 3}
-    assert start(quota, *nodes(h200=8, h800=8), *several, *larger) == [H800] * 3 + [H200] * 2
-    plain = a_pod("c0").in_queue("red").gated().in_group("gang").of_task("c")
-    must = member("d0", H800, "d")
-    found = start({H200: 3, H800: 3}, *nodes(h200=8, h800=8), *small, *large, plain, must)
-    assert found == [H800] + [H200] * 3 + [H800]
-
-
 def test_who_picks_nodes_gets_a_card_that_they_have() -> None:
     """One card for all is no good if it is on no node that they may use."""
     pool = [a_node("p").with_cards(H800, 1).labelled("pool", "x")]
