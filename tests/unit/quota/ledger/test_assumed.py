@@ -5,7 +5,7 @@ from builders.pod import PodBody
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
 
-from ..red_queue import POD, a_cluster, totals, waiting
+from ..red_queue import POD, a_cluster, totals
 
 STAMP = Stamp("red", ((H200, 2),), "term-1")
 
@@ -50,24 +50,6 @@ def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:
     ledger.decisions.confirm(POD.uid, before, 9)
     assert totals(ledger) == (2, 2, 0, 0)
     assert ledger.pods[POD.uid].settled_revision == 0
-
-
-def tried(ledger: Ledger) -> set[str]:
-    """Who is a candidate: whoever waits and is not held back."""
-    account = ledger.account("red")
-    assert account is not None
-    classes = account.pending.classes.values()
-    return {key.uid for pod_class in classes for key in pod_class.sort_keys}
-
-
-def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
-    ledger = assumed()
-    ledger.decisions.retract(POD.uid, STAMP, back_off=True)
-    assert (totals(ledger), tried(ledger)) == ((2, 0, 0, 0), set())
-    see(ledger, POD.gated())
-    assert (tried(ledger), waiting(ledger)) == (set(), {POD.uid})
-    ledger.decisions.put_back(POD.uid)
-    assert tried(ledger) == waiting(ledger) == {POD.uid}
 
 
 def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:

@@ -41,42 +41,6 @@ def test_w1_the_worked_examples(
     assert deserved_by_weight(total, demands) == expected
 
 
-@pytest.mark.parametrize(
-    ("total", "demands", "expected"),
-    [
-        pytest.param(10, {}, {}, id="nobody asks"),
-        pytest.param(0, {"a": W(1, 5)}, {"a": 0}, id="there is nothing"),
-        pytest.param(10, {"a": W(9, 3), "b": W(1, 4)}, {"a": 3, "b": 4}, id="enough for all"),
-        pytest.param(
-            10, {"a": W(1, 10, 6), "b": W(1, 10), "c": W(1, 10)}, {"a": 6, "b": 2, "c": 2},
-            id="a guarantee is set aside first",
-        ),
-        pytest.param(
-            10, {"a": W(1, 10, 2), "b": W(1, 10)}, {"a": 5, "b": 5},
-            id="a guarantee below the share adds nothing",
-        ),
-        pytest.param(
-            10, {"a": W(1, 2, 6), "b": W(1, 10)}, {"a": 2, "b": 8},
-            id="what is not asked for is not guaranteed",
-        ),
-        pytest.param(
-            4, {"a": W(1, 9, 3), "b": W(5, 9, 3), "c": W(9, 9)}, {"a": 3, "b": 3, "c": 0},
-            id="guarantees alone are more than there is: none is lowered",
-        ),
-        pytest.param(
-            7, {"c": W(2, 9), "b": W(2, 9), "a": W(1, 9)}, {"a": 1, "b": 3, "c": 3},
-            id="the largest remainders",
-        ),
-        pytest.param(
-            5, {"c": W(1, 9), "b": W(1, 9), "a": W(1, 9)}, {"a": 2, "b": 2, "c": 1},
-            id="ties by name",
-        ),
-    ],
-)  # fmt: skip
-def test_w1(total: int, demands: dict[str, WeightedDemand], expected: dict[str, int]) -> None:
-    assert deserved_by_weight(total, demands) == expected
-
-
 @given(totals, several)
 def test_w1_it_is_what_the_rounds_give_one_after_the_other(
     total: int, demands: dict[str, WeightedDemand]

@@ -29,15 +29,15 @@ def charged(ledger: Ledger) -> dict[str, int]:
     return {name: row.charged for name, row in rows.items() if row.charged}
 
 
-# --- where nothing is enforced -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("setting", [{"audit": True}, {"exempt": ["team"]}])
 def test_nor_in_audit_mode_nor_in_a_namespace_that_is_exempt(setting: dict[str, object]) -> None:
     ledger = a_cluster(a_namespace(), POD.in_queue("victim"), **setting)
     assert charged(ledger) == {}
     see(ledger, POD.in_queue("victim").on_node("h200-a").at_revision(2))
     assert charged(ledger) == {"victim": 2}
+
+
+# --- where nothing is enforced -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,6 @@ def test_a_bound_pod_counts_only_in_a_queue_that_is_open_to_its_namespace(
     pod = POD.in_queue(queue).on_node("h200-a")
     ledger = a_cluster(a_namespace().in_mode(mode), VICTIM.open_to(*open_to), pod)
     assert charged(ledger) == {where: 2}
-
-
-def test_a_queue_that_is_closed_counts_who_runs_in_it() -> None:
-    closed = VICTIM.closed()
-    ledger = a_cluster(closed, a_namespace().in_mode("audit"), POD.in_queue("victim").on_node("x"))
-    assert ledger.pods[POD.uid].queue == "victim"
 
 
 def test_a_pod_that_only_names_its_node_is_on_none() -> None:
