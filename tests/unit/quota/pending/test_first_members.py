@@ -1,7 +1,6 @@
 """E2: which waiting members start a gang."""
 
 import random
-from collections import Counter
 
 import pytest
 
@@ -31,30 +30,6 @@ def classes_of(pods: int, requests: int, tasks: int, seed: int = 0) -> list[PodC
     account = ledger.account("queue")
     assert account is not None
     return list(account.pending.classes_of(ledger.groups["team/gang"]))
-
-
-@pytest.mark.parametrize("requests", [3, 150])
-@pytest.mark.parametrize("number", [0, 1, 50, 300, 400])
-def test_the_first_in_the_order_of_release(requests: int, number: int) -> None:
-    classes = classes_of(300, requests, 1)
-    everybody = sorted(sort_key for one in classes for sort_key in one.sort_keys)
-    assert first_members(classes, number, {}) == everybody[:number]
-
-
-@pytest.mark.parametrize("requests", [3, 150])
-@pytest.mark.parametrize("number", [20, 100])
-def test_among_them_as_many_of_each_task_as_is_asked(requests: int, number: int) -> None:
-    classes = classes_of(300, requests, 5)
-    task_of = {sort_key: one.task for one in classes for sort_key in one.sort_keys}
-    everybody, least = sorted(task_of), {"t1": 12, "t3": 2}
-    found = first_members(classes, number, least)
-    assert (len(found), found) == (number, sorted(found))
-    assert Counter(task_of[one] for one in found) >= Counter(least)
-    needed = {
-        one for task, n in least.items() for one in [k for k in everybody if task_of[k] == task][:n]
-    }
-    rest = [one for one in everybody if one not in needed][: number - len(needed)]
-    assert set(found) == needed | set(rest)
 
 
 @pytest.mark.parametrize("by_task", [{}, {"t1": 1}])

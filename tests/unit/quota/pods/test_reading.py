@@ -36,12 +36,6 @@ def now(ledger: Ledger, facts: PodFacts) -> Reading:
     return kept
 
 
-def test_alike_is_whoever_asks_alike() -> None:
-    ledger = a_cluster()
-    assert now(ledger, STOCK) is now(ledger, replace(STOCK, uid="other", name="other", revision=9))
-    assert now(ledger, STOCK) is not now(ledger, replace(STOCK, cpu=1))
-
-
 KEPT = 128 * 1024
 MANY = 100
 

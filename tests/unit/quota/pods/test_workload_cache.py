@@ -32,29 +32,6 @@ def a_cache() -> WorkloadCache:
     return WorkloadCache(KeptObjects(limits.WORKLOADS, limits.WORKLOADS_OF_ONE))
 
 
-def test_by_kind_and_name() -> None:
-    cache = a_cache()
-    cache.see(workload("a"))
-    cache.see(workload("b", kind="StatefulSet"))
-    found = cache.named("Deployment", "team", "web")
-    assert found is not None
-    assert found.uid == "a"
-    assert cache.get("a") is found
-    assert cache.get("c") is None
-    assert cache.named("Deployment", "other", "web") is None
-    assert cache.named("ReplicaSet", "team", "web") is None
-
-
-def test_the_next_of_a_name_takes_it() -> None:
-    cache = a_cache()
-    cache.see(workload("a"))
-    cache.see(workload("b"))
-    cache.gone("a")
-    found = cache.named("Deployment", "team", "web")
-    assert found is not None
-    assert found.uid == "b"
-
-
 def test_what_an_object_owns_by_way_of_others() -> None:
     cache = a_cache()
     cache.see(workload("d", owner="custom"))
@@ -108,19 +85,6 @@ def test_who_was_refused_and_lacks_pods() -> None:
     cache.see(refused)
     cache.gone("a")
     assert not cache.refused
-
-
-def test_who_asks_for_the_first_time_hears_of_all_that_were_refused() -> None:
-    cache = a_cache()
-    for uid in ("a", "b"):
-        cache.see(replace(workload(uid), refused=True))
-    cache.gone("b")
-    assert cache.take_refused_news() == []
-    cache.ask(asked=True)
-    assert cache.take_refused_news() == ["a"]
-    cache.see(replace(workload("c"), refused=True))
-    cache.ask(asked=False)
-    assert cache.take_refused_news() == []
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:
