@@ -28,6 +28,23 @@ def test_of_any_characters(name: str, before: str, within: str) -> None:
     assert fits(name, pattern) is fnmatchcase(name, pattern)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "name", "found"),
+    [
+        ("team-[a-c]", "team-b", True),
+        ("team-[!a-c]", "team-b", False),
+        ("team-[]]", "team-]", True),
+        ("team-[", "team-[", True),
+        ("team-?", "team-", False),
+        ("*-prod", "team-prod-prod", True),
+        ("T*", "team", False),
+        ("", "", True),
+    ],
+)
+def test_wildcards(pattern: str, name: str, found: bool) -> None:
+    assert fits(name, pattern) is found
+
+
 def test_what_has_a_wildcard_is_a_pattern() -> None:
     assert [is_pattern(text) for text in ("a*", "a?", "a[b]", "a-b")] == [True, True, True, False]
 
