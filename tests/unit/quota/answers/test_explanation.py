@@ -375,10 +375,6 @@ def test_f2_between_any_two_steps_a_pod_may_be_released(
 # --- what is there, though it does not fit ----------------------------------------------------
 
 
-def told(ledger: Ledger, name: str = "p", kind: str = "Pod") -> str:
-    return explained(ledger, kind, name).message
-
-
 def test_f5_half_a_gang_does_not_fit() -> None:
     members = [holding(f"m{n}").in_group("gang") for n in range(2)]
     ledger = a_cluster(a_group("gang").in_queue("queue").of(4), *members)
@@ -433,7 +429,7 @@ def test_f5_a_group_without_pods_in_a_queue_that_takes_nothing() -> None:
         found = explained(ledger, "PodGroup", name)
         assert (found.state, found.reason) == (WorkloadState.WAITS, reason)
     see(ledger, a_namespace("team").in_mode("audit"))
-    assert told(ledger, "lost", "PodGroup") == answer_messages.group_without_pods()
+    assert explained(ledger, "PodGroup", "lost").message == answer_messages.group_without_pods()
 
 
 # --- what would become of the next pod --------------------------------------------------------

@@ -3,17 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import GPU, a_ledger, a_node, a_pod, a_queue, see
+from builders import a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
-from cardquota.quota.cards import Card
 
 ASCEND = "huawei.com/Ascend910"
 OLD = "node.kubernetes.io/npu.chip.name"
 NEW = "huawei.com/npu.chip.name"
-
-
-def card(name: str, resource: str = GPU) -> Card:
-    return Card(name, resource, ((f"{resource}.product", name),))
 
 
 def test_p5_a_card_is_known_by_its_new_label_once_the_old_one_is_gone_everywhere() -> None:

@@ -41,12 +41,8 @@ def a_request(name: str = "pod", cards: int = 1, card: str = H200) -> PodBody:
     return a_pod(name).in_queue("cr-queue1").naming(card).asking_for(cards)
 
 
-def create(ledger: Ledger, pod: PodBody, *, require_queue: bool = False) -> Verdict:
-    return judge_create(ledger, pod.facts(), require_queue=require_queue)
-
-
-def release(ledger: Ledger, pod: PodBody) -> Verdict:
-    return judge_release(ledger, ledger.pods[pod.uid])
+def create(ledger: Ledger, pod: PodBody) -> Verdict:
+    return judge_create(ledger, pod.facts())
 
 
 def gang(ledger: Ledger, *pods: PodBody) -> tuple[Verdict, list[tuple[tuple[str, int], ...]]]:
@@ -99,7 +95,8 @@ def test_p7_the_refusal_names_queue_and_amounts_where_it_has_them() -> None:
 
 def test_a_gated_pod_that_lost_its_queue_is_told() -> None:
     pod = a_pod().asking_for(1).gated()
-    verdict = release(a_cluster(pod), pod)
+    ledger = a_cluster(pod)
+    verdict = judge_release(ledger, ledger.pods[pod.uid])
     assert (verdict.outcome, verdict.text) == (Outcome.NEVER, gate_messages.gated_without_queue())
 
 

@@ -12,7 +12,6 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GANG_KINDS
 from cardquota.quota.decisions import judge_gang
-from cardquota.quota.ledger import Ledger
 
 from ..brute_force import can_be_served
 
@@ -35,10 +34,6 @@ def start(quota: dict[str, int], *things: Body) -> list[str]:
     members = sum(isinstance(thing, PodBody) for thing in things)
     queue = a_queue("red").with_quota(quota)
     ledger = a_ledger(queue, a_group().in_queue("red").of(members), *things)
-    return cards_of(ledger)
-
-
-def cards_of(ledger: Ledger) -> list[str]:
     records = sorted(ledger.pods.values(), key=lambda record: record.sort_key)
     _, chosen = judge_gang(ledger, records)
     return [card for cards in chosen for card, _ in cards]
@@ -110,8 +105,7 @@ class GangStory:
     pods: list[PodBody]
 
 
-def a_story(seed: int, *, shared_tasks: bool = False) -> GangStory:
-    """`shared_tasks`: pods of one task may name different cards."""
+def a_story(seed: int) -> GangStory:
     dice = random.Random(seed)
     cards, amount = (H200, H800, R4090), dice.choice((1, 1, 2))
     quota = {card: dice.randint(0, 5) for card in cards}
@@ -132,11 +126,8 @@ def a_story(seed: int, *, shared_tasks: bool = False) -> GangStory:
     for place in range(dice.randint(1, 3)):
         names = tuple(dice.sample(cards, dice.randint(1, 3)))
         task, number = dice.choice(("", f"t{place}")), dice.randint(1, 3)
-        cpu = dice.choice(("1", "2")) if shared_tasks else "1"
-        pods += [
-            member(f"m{place}-{n}", "|".join(names), task or None, amount).with_cpu(cpu)
-            for n in range(number)
-        ]
+        kind = "|".join(names), task or None, amount
+        pods += [member(f"m{place}-{n}", *kind) for n in range(number)]
     return GangStory(amount, quota, free, there, pods)
 
 

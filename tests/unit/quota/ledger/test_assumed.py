@@ -1,17 +1,12 @@
 """Charged before the gate opens: what stays charged until the patch is seen, and what does not."""
 
 from builders import H200, a_group, see
-from builders.pod import PodBody
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
 
 from ..red_queue import POD, a_cluster, totals
 
 STAMP = Stamp("red", ((H200, 2),), "term-1")
-
-
-def gate_opened(revision: int) -> PodBody:
-    return POD.stamped("red", {H200: 2}).at_revision(revision)
 
 
 def assumed() -> Ledger:
@@ -28,7 +23,7 @@ def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
     seen = ledger.decisions.all_seen()
     ledger.decisions.confirm(POD.uid, STAMP, 7)
     assert not seen()
-    see(ledger, gate_opened(7))
+    see(ledger, POD.stamped("red", {H200: 2}).at_revision(7))
     assert not seen()
     ledger.group_gone("team/gang")
     assert seen()

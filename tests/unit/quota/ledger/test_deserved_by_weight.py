@@ -11,10 +11,6 @@ from ..plain_rounds import PlainSharer, rounds, whole
 W = WeightedDemand
 
 
-def deserved_by_weight(total: int, demands: dict[str, WeightedDemand]) -> dict[str, int]:
-    return ProgressiveFilling(total, demands).whole()
-
-
 NAMES = "abcdef"
 amounts = st.integers(0, 12) | st.sampled_from((0, 2**63 - 1))
 one = st.builds(
@@ -38,7 +34,7 @@ totals = st.integers(0, 40) | amounts
 def test_w1_the_worked_examples(
     total: int, demands: dict[str, WeightedDemand], expected: dict[str, int]
 ) -> None:
-    assert deserved_by_weight(total, demands) == expected
+    assert ProgressiveFilling(total, demands).whole() == expected
 
 
 @given(totals, several)

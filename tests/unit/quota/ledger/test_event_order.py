@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import Body, a_group, a_node, a_pod, a_queue, see
+from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger import Ledger
@@ -115,6 +115,19 @@ def test_d7_what_a_queues_status_recorded_decides_between_nodes_whichever_is_rea
         )
         assert totals(ledger) == {("red", "KK"): sums}
         assert all_that_is_told(ledger) == expected
+
+
+def test_d7_pods_that_we_released_are_compared_with_what_counts_in_every_order() -> None:
+    """E3: of a node that is reported the cards are none."""
+    stamped = a_pod("p").asking_for(2, DCU).stamped("red", {H200: 2}).on_node("zz-1")
+    other = a_pod("q").asking_for(2, HCU).stamped("red", {H200: 2}).on_node("aa-1")
+    for order in permutations((FIRST, SECOND, RECORDED, stamped, other)):
+        ledger = a_ledger_of(*order)
+        assert totals(ledger) == {
+            ("red", "KK"): Totals(requested=2, allocated=2),
+            ("red", H200): Totals(requested=2, allocated=2),
+        }
+        assert ledger.misplaced == {stamped.uid}
 
 
 def test_d7_live_the_first_stays() -> None:

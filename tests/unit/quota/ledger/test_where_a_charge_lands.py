@@ -29,15 +29,17 @@ def charged(ledger: Ledger) -> dict[str, int]:
     return {name: row.charged for name, row in rows.items() if row.charged}
 
 
+# --- where nothing is enforced -------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("setting", [{"audit": True}, {"exempt": ["team"]}])
-def test_nor_in_audit_mode_nor_in_a_namespace_that_is_exempt(setting: dict[str, object]) -> None:
+def test_in_audit_mode_or_exempt_a_pod_counts_once_it_is_on_its_node(
+    setting: dict[str, object],
+) -> None:
     ledger = a_cluster(a_namespace(), POD.in_queue("victim"), **setting)
     assert charged(ledger) == {}
     see(ledger, POD.in_queue("victim").on_node("h200-a").at_revision(2))
     assert charged(ledger) == {"victim": 2}
-
-
-# --- where nothing is enforced -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from cardquota.quota.pods import ChargeState, PodRecord
 from ...containers import containers
 
 
-def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") -> PodRecord:
-    found = PodRecord(a_pod(name).gated().with_priority(priority).created(created).facts())
+def record(name: str) -> PodRecord:
+    found = PodRecord(a_pod(name).gated().facts())
     found.charge_state = ChargeState.GATED_DENY
     return found
 

@@ -87,6 +87,19 @@ def test_who_was_refused_and_lacks_pods() -> None:
     assert not cache.refused
 
 
+def test_who_asks_for_the_first_time_hears_of_all_that_were_refused() -> None:
+    cache = a_cache()
+    for uid in ("a", "b"):
+        cache.see(replace(workload(uid), refused=True))
+    cache.gone("b")
+    assert cache.take_refused_news() == []
+    cache.ask(asked=True)
+    assert cache.take_refused_news() == ["a"]
+    cache.see(replace(workload("c"), refused=True))
+    cache.ask(asked=False)
+    assert cache.take_refused_news() == []
+
+
 def test_nothing_is_left_of_what_is_gone() -> None:
     cache = a_cache()
     cache.see(replace(workload("a", owner="o"), refused=True))

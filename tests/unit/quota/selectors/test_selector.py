@@ -49,6 +49,11 @@ def in_(key: str, *values: str) -> Expression:
     return Expression(key=key, operator="In", values=values)
 
 
+def test_p5_what_is_asked_for_already_is_not_added_again() -> None:
+    selector = of(a_pod().requiring([(PRODUCT, "In", [H200])]))
+    assert selector.narrowed([CARD_H200]) == selector.terms
+
+
 def test_p5_an_empty_term_stays_empty_and_a_term_of_fields_is_narrowed() -> None:
     pod = a_pod().requiring([], [("metadata.name", "In", ["a"])])
     empty, narrowed = of(pod).narrowed([CARD_H200])
