@@ -1,10 +1,32 @@
 """D2, D6: which resource names count cards of a maker, and which labels name them."""
 
+import re
+
 import pytest
 
 from cardquota.quota.cards import Vendor, may_count_cards, plain_vendor
 
 NVIDIA = Vendor("NVIDIA", "nvidia.com", "gpu")
+
+
+@pytest.mark.parametrize(
+    "resource", ["nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.18gb"]
+)
+def test_d2_whole_cards_shares_and_slices_are_the_makers(resource: str) -> None:
+    assert NVIDIA.owns(resource)
+    assert re.fullmatch(NVIDIA.pattern(), resource)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("nvidia.com/hostdev", "nvidia.com/gpumem", "nvidia.com/gpuXshared"),
+        *("amd.com/gpu", "amd.com/mig-1g", "gpu"),
+    ],
+)
+def test_d2_a_prefix_alone_makes_no_card(resource: str) -> None:
+    assert not NVIDIA.owns(resource)
+    assert not re.fullmatch(NVIDIA.pattern(), resource)
 
 
 @pytest.mark.parametrize(

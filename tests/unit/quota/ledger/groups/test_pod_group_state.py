@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from builders import CARDS, H200, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.ledger import Charges, Ledger
@@ -100,3 +100,18 @@ def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
 )
 def test_a_group_is_at_one_stage(things: tuple[Body, ...], stage: Stage) -> None:
     assert a_cluster(GANG, *things).groups[KEY].stage is stage
+
+
+def test_a_group_waits_with_its_members_or_to_be_enqueued_or_until_it_is_tried_again() -> None:
+    assert not a_cluster(GANG, member("a", 1)).groups[KEY].waits
+    assert a_cluster(GANG, member("a", 1), member("b")).groups[KEY].waits
+    ledger = a_cluster(GANG)
+    assert not ledger.groups[KEY].waits
+    ledger.decisions.hold_back_gang(KEY)
+    assert ledger.groups[KEY].waits
+    ledger.decisions.put_back_gang(KEY, "red")
+    assert not ledger.groups[KEY].waits
+    ledger.decisions.lose_place(KEY)
+    assert ledger.groups[KEY].waits
+    asks = a_cluster(a_namespace("team"), GANG.asking({H200: 2}))
+    assert asks.groups[KEY].waits
