@@ -45,6 +45,15 @@ def covers(monkeypatch: pytest.MonkeyPatch) -> list[PodToleration]:
     return found
 
 
+def test_nodes_that_it_tolerates_and_selects() -> None:
+    nodes = tainted("a", H200, "team"), tainted("b", H800)
+    assert free_of(a_ledger(QUEUE, *nodes, tolerating())) == [False, True]
+    assert free_of(a_ledger(QUEUE, *nodes, tolerating("team"))) == [True, True]
+    assert free_of(a_ledger(QUEUE, *nodes, tolerating("team")), 9) == [False, False]
+    picks = tolerating("team").on_nodes_labelled({POOL: "a"})
+    assert free_of(a_ledger(QUEUE, *nodes, picks)) == [True, False]
+
+
 def test_a_toleration_is_compared_with_taints_of_its_key_alone(covers: list[PodToleration]) -> None:
     """Each of many nodes has a taint of its own, and a pod tolerates many."""
     nodes = [tainted(f"n{n:03}", H800, f"team{n}") for n in range(100)]
