@@ -4,8 +4,9 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import Outcome, Reason, Stamp, read_reservation, reservation_text
+from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening, ReleaseJudge, Wait, judge_member
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
@@ -24,6 +25,25 @@ from ..releasing import (
     two_gangs_alike,
     waiting,
 )
+
+
+def reserving(ledger: Ledger) -> Reservation:
+    """The leader has charged a gang of `a` and `b`, and is about to write its reservation."""
+    found = next(openings(ledger, "red"))
+    assert isinstance(found, Opening)
+    reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
+    for record, cards in found.pods:
+        ledger.decisions.assume(record.facts.uid, Stamp("red", cards, "t"))
+    assert release(ledger) == ([], [])
+    return reservation
+
+
+def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written() -> None:
+    """Else a member could be the only one that runs, and nothing be reserved for the others."""
+    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
+    ledger.decisions.confirm_reservation("team/gang", reserving(ledger), 5)
+    assert "red" in ledger.dirty.pending.take()
+    assert release(ledger)[0] == [["c"]]
 
 
 def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
-from cardquota.quota.cards import Card
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit
 from cardquota.quota.objects import Expression, Term
 from cardquota.quota.selectors import Selector, decode, encode
 
@@ -60,6 +60,22 @@ def test_p5_an_empty_term_stays_empty_and_a_term_of_fields_is_narrowed() -> None
     assert empty == Term(match_expressions=())
     assert narrowed.match_expressions == (in_(PRODUCT, H200),)
     assert narrowed.match_fields
+
+
+MEMORY = f"{GPU}.memory"
+
+
+BIG = Card("big", f"{GPU}.shared", ((PRODUCT, H800),), MemoryLabel(MEMORY, 80, MemoryUnit.MIB))
+
+
+SMALL = Card("small", f"{GPU}.shared", ((PRODUCT, H800),), MemoryLabel(MEMORY, 40, MemoryUnit.MIB))
+
+
+def test_p5_a_share_of_one_size_is_no_share_of_another() -> None:
+    (term,) = of(a_pod()).narrowed([BIG])
+    assert [one.operator for one in term.match_expressions or ()] == ["In", "Gt", "Lt"]
+    only_big = Selector(terms=(term,))
+    assert only_big.allowed([BIG, SMALL]) == [BIG]
 
 
 expressions = st.tuples(
