@@ -76,9 +76,6 @@ class PlainQueue:
     """The cards of its status with their resource names, empty where there is none."""
     open_to: tuple[str, ...] | None = None
     """None: to all namespaces."""
-    weight: int = 1
-    guarantee: dict[str, int] = field(default_factory=dict)
-    """Of cards."""
 
 
 @dataclass(kw_only=True)

@@ -5,15 +5,6 @@ import pytest
 from cardquota.quota import SizedCache
 
 
-def test_what_was_asked_for_lately_is_remembered() -> None:
-    cache = SizedCache[str, int](10_000)
-    assert cache.get("a") is None
-    assert cache.put("a", 1, 1) == 1
-    assert cache.get("a") == 1
-    cache.clear()
-    assert (cache.get("a"), len(cache)) == (None, 0)
-
-
 @pytest.mark.parametrize("size", [0, 10, 1_000, 4_000])
 def test_the_sizes_together_never_exceed_the_bound(size: int) -> None:
     cache = SizedCache[int, bytes](10_000)

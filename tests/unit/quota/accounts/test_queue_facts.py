@@ -18,12 +18,6 @@ from cardquota.quota.messages import queue_write_messages
 from cardquota.quota.objects import Guarantee, QueueSpec
 
 
-def test_guarantee_and_deserved_are_read() -> None:
-    queue = a_queue().put({"cpu": "2"}, "spec", "guarantee", "resource")
-    facts = queue.put({"memory": "1Gi"}, "spec", "deserved").facts()
-    assert (facts.guarantee, facts.deserved) == ({"cpu": 2_000}, {"memory": 2**30})
-
-
 @pytest.mark.parametrize(
     ("weight", "counts"), [(None, 1), (1, 1), (65_535, 65_535), (0, 1), (-3, 1), (65_536, 1)]
 )
@@ -64,22 +58,13 @@ def test_w1_a_guarantee_of_a_card_is_a_whole_number(amount: str) -> None:
 @pytest.mark.parametrize(
     ("queue", "why"),
     [
-        (a_queue().put("tenants", "spec", "parent"), r"parent is <tenants>, but queues are flat"),
-        (a_queue().with_policy("Maybe"), r"card\.policy is <Maybe>; write Deny or Gate"),
-        (a_queue().annotated(v.QUEUE_STATE, "Shut"), r"<Shut>; write Open or Closed"),
         (a_queue().put(-1, "spec", "weight"), r"spec\.weight is -1"),
         (a_queue().put(0, "spec", "weight"), r"spec\.weight is 0, at least 1"),
         (a_queue().weighing(65_536), r"spec\.weight is 65536, at most 65535 is allowed"),
         (a_queue().limited_to(cpu="much"), r"spec\.capability\.cpu: <much>"),
-        (
-            a_queue().limited_to(memory="-1Gi"),
-            r"capability\.memory is -1Gi, it cannot be negative; write 0",
-        ),
         (a_queue().put({"cpu": "-1"}, "spec", "deserved"), r"spec\.deserved\.cpu"),
         (a_queue().guaranteeing(cpu="some"), r"spec\.guarantee\.resource\.cpu: <some>"),
-        (a_queue().annotated(v.NAMESPACES, "team-a"), r"card\.namespaces cannot be read"),
         (a_queue().annotated(v.NAMESPACES, '{"a": 1}'), r"JSON list"),
-        (a_queue().annotated(v.NAMESPACES, '["a", 1]'), r"JSON list"),
         (a_queue().annotated(v.NAMESPACES, '[""]'), r"JSON list"),
         (a_queue().annotated(v.NAMESPACES, "[" * 60_000), r"JSON list"),
     ],
@@ -87,10 +72,6 @@ def test_w1_a_guarantee_of_a_card_is_a_whole_number(amount: str) -> None:
 def test_q5_q8_what_is_refused_at_write_says_what_to_do(queue: QueueBody, why: str) -> None:
     with pytest.raises(QueueError, match=why):
         check_queue(queue.wire())
-
-
-def test_an_absent_list_opens_a_queue_to_every_namespace() -> None:
-    assert a_queue().facts().admits("anything")
 
 
 def test_a_stored_list_that_cannot_be_read_opens_it_to_none() -> None:
@@ -143,12 +124,6 @@ def test_q6_managed_fields_of_any_form_are_read(status: object) -> None:
     fields = [{"manager": v.FIELD_MANAGER, "fieldsV1": {"f:status": status, "f:spec": 7}}]
     queue = a_queue().in_state("Closed").put(fields, "metadata", "managedFields")
     assert queue.facts().state_is_ours is isinstance(status, dict)
-
-
-def test_priority_strategy_and_generation() -> None:
-    facts = a_queue().with_priority(3).fifo().put(7, "metadata", "generation").facts()
-    assert (facts.priority, facts.fifo, facts.generation) == (3, True, 7)
-    assert not a_queue().facts().fifo
 
 
 @pytest.mark.parametrize("queue", [a_queue(), a_queue().closed(), a_queue().in_state("Closed")])

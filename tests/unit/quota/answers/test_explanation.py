@@ -58,13 +58,6 @@ def test_f6_in_a_fifo_queue_only_a_card_for_which_nobody_waits_is_named() -> Non
     assert explained(ledger, "Pod", "w").other_cards == ()
 
 
-def test_f5_a_pod_that_is_being_deleted() -> None:
-    ledger = a_cluster(waiting("w").terminating(), quota=0)
-    found = explained(ledger, "Pod", "w")
-    assert found.message == answer_messages.being_deleted()
-    assert (found.state, found.place) == (WorkloadState.ENDS, 0)
-
-
 def test_f5_what_is_not_there_is_not_known() -> None:
     ledger = a_cluster(holding("h"), holding("far").in_namespace("other"))
     assert nothing(ledger, "Pod", "gone")
@@ -184,12 +177,6 @@ def test_f5_a_deployment_has_the_pods_of_its_replica_sets(known: bool) -> None:
     assert explained(ledger, "ReplicaSet", "other-7d9f8").pods.running == 1
 
 
-def test_f5_a_replica_set_without_a_deployment_is_not_taken_for_one() -> None:
-    ledger = a_cluster(holding("a").owned_by("ReplicaSet", name="chat-1"))
-    see_workload(ledger, "ReplicaSet", "chat-1")
-    assert nothing(ledger, "Deployment", "chat")
-
-
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
     """The old pods are all there, so the Deployment itself counts as many pods as it wants."""
     pods = [of_deployment("chat", "old", holding(f"h{n}")) for n in range(3)]
@@ -213,17 +200,6 @@ def test_f5_a_workload_whose_template_is_too_large_to_be_kept() -> None:
     )
     see_workload(ledger, "StatefulSet", "db", wants=0, template=False)
     assert explained(ledger, "StatefulSet", "db").message == answer_messages.wants_no_pods()
-
-
-def test_f5_a_workload_that_wants_no_pods_waits_for_nothing() -> None:
-    ledger = a_cluster()
-    see_workload(ledger, "StatefulSet", "db", wants=0)
-    found = explained(ledger, "StatefulSet", "db")
-    assert (found.state, found.message) == (
-        WorkloadState.FITS,
-        answer_messages.wants_no_pods(),
-    )
-    assert (found.queue, [one.amount for one in found.asks]) == ("queue", [1])
 
 
 def test_f5_where_a_queue_is_required() -> None:
@@ -399,10 +375,6 @@ def test_f2_between_any_two_steps_a_pod_may_be_released(
 # --- what is there, though it does not fit ----------------------------------------------------
 
 
-def told(ledger: Ledger, name: str = "p", kind: str = "Pod") -> str:
-    return explained(ledger, kind, name).message
-
-
 def test_f5_half_a_gang_does_not_fit() -> None:
     members = [holding(f"m{n}").in_group("gang") for n in range(2)]
     ledger = a_cluster(a_group("gang").in_queue("queue").of(4), *members)
@@ -446,12 +418,6 @@ def test_f5_a_group_whose_pods_have_ended_waits_for_nothing() -> None:
         assert found.message == answer_messages.group_is_over()
 
 
-def test_f5_a_job_of_volcano_that_is_over() -> None:
-    name = "train-0a1b2c3d-0000-4000-8000-000000000001"
-    ledger = a_cluster(a_group(name).in_queue("queue").of(2).in_phase("Completed"))
-    assert explained(ledger, "Job", "train", volcano=True).state == WorkloadState.ENDS
-
-
 def test_f5_a_group_without_pods_in_a_queue_that_takes_nothing() -> None:
     closed = a_queue("closed").with_quota({H200: 4}).closed()
     ledger = a_cluster(
@@ -463,15 +429,7 @@ def test_f5_a_group_without_pods_in_a_queue_that_takes_nothing() -> None:
         found = explained(ledger, "PodGroup", name)
         assert (found.state, found.reason) == (WorkloadState.WAITS, reason)
     see(ledger, a_namespace("team").in_mode("audit"))
-    assert told(ledger, "lost", "PodGroup") == answer_messages.group_without_pods()
-
-
-def test_f5_a_group_that_asks_for_more_than_there_is_beside_volcano() -> None:
-    group = a_group("gang").in_queue("queue").of(4).asking({H200: 6})
-    ledger = a_cluster(group, quota=4, enqueues=False)
-    assert explained(ledger, "PodGroup", "gang").reason == v.Reason.INSUFFICIENT_CARD
-    see(ledger, group.asking({H200: 3}))
-    assert told(ledger, "gang", "PodGroup") == answer_messages.group_without_pods()
+    assert explained(ledger, "PodGroup", "lost").message == answer_messages.group_without_pods()
 
 
 # --- what would become of the next pod --------------------------------------------------------

@@ -69,23 +69,9 @@ def test_f1_groups_of_other_queues_are_not_looked_at() -> None:
     assert asked(ledger).holders == ()
 
 
-def test_f1_a_choice_that_is_reserved_counts_as_in_the_totals() -> None:
-    both = f"{H200}|{H800}"
-    group = a_group("gang").in_queue("queue").of(2).asking({both: 2})
-    ledger = a_cluster()
-    see(ledger, a_queue().with_quota({H200: 4, H800: 4}))
-    see(ledger, group.enqueued("queue", {both: 2}))
-    (only,) = asked(ledger).holders
-    assert [(one.name, one.amount) for one in only.cards] == [(H200, 2)]
-
-
 def test_f1_those_with_the_most_cards_come_first_then_by_name() -> None:
     ledger = a_cluster(holding("b"), holding("a"), holding("c", 2), quota=9)
     assert [one.name for one in asked(ledger).holders] == ["c", "a", "b"]
-
-
-def test_f1_of_a_queue_that_nobody_uses_nobody_holds_anything() -> None:
-    assert to_its_end(holders_in(a_cluster(), "nowhere", 5)) == ((), 0, 0)
 
 
 def test_f1_a_group_that_goes_while_others_are_looked_at_holds_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from builders import CARDS, H200, H800, a_ledger, a_node, a_pod
+from builders import H200, H800, a_ledger, a_node, a_pod
 from builders.pod import PodBody
 from cardquota.quota.answers import MOST_CARDS, CardAmount
 from cardquota.quota.reports.cluster_report import outside_use
@@ -38,12 +38,6 @@ def test_f1_of_each_card_of_the_cluster_what_is_free_and_no_quota() -> None:
     free = {card.name: (card.allocatable, card.free, card.most_on_node) for card in found.cards}
     assert (free[H200], free[H800]) == ((8, 3, 3), (8, 8, 8))
     assert {(card.quota, card.left, card.fits) for card in found.cards} == {(0, 0, 0)}
-
-
-def test_f1_where_nothing_runs_outside_and_where_there_is_nothing_at_all() -> None:
-    assert {card.allocated for card in outside_answer(a_ledger(*CARDS)).cards} == {0}
-    found = outside_answer(a_ledger())
-    assert (found.cards, found.held_pods, found.holders) == ((), 0, ())
 
 
 def test_v5_who_holds_no_known_card_outside_every_queue_is_left_out() -> None:

@@ -1,6 +1,6 @@
 """F3: who waits, in which order, and for want of what."""
 
-from builders import H200, a_group, a_pod, a_queue, see
+from builders import H200, a_group, see
 from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers import QueueAnswer, place_in, queue_answer, waiting_order
@@ -37,14 +37,6 @@ def test_f3_in_the_order_of_release() -> None:
     assert [place_of(ledger, name) for name in names(ledger)] == [1, 2, 3, 4]
 
 
-def test_f3_a_pod_without_cards_waits_for_cpu() -> None:
-    pod = a_pod("a").with_uid("a").in_queue("queue").with_cpu("8").gated().owned_by("Job")
-    ledger = a_cluster()
-    see(ledger, a_queue().with_quota({H200: 1}).limited_to("4"), pod)
-    (only,) = asked(ledger).waiters
-    assert (only.reason, only.asks) == (v.Reason.INSUFFICIENT_CPU, ())
-
-
 def test_f3_a_gang_that_starts_whole_has_one_place() -> None:
     ledger = a_cluster(
         a_group("gang").in_queue("queue").of(2),
@@ -61,17 +53,6 @@ def test_f3_a_gang_that_starts_whole_has_one_place() -> None:
     assert place_of(ledger, "alone") == 2
 
 
-def test_f3_members_of_a_gang_that_has_started_go_by_themselves() -> None:
-    ledger = a_cluster(
-        a_group("gang").in_queue("queue").of(2),
-        holding("m0").in_group("gang"),
-        holding("m1").in_group("gang"),
-        waiting("m2").in_group("gang"),
-        quota=2,
-    )
-    assert [(one.kind, one.name) for one in asked(ledger).waiters] == [("Pod", "m2")]
-
-
 def test_f3_a_group_whose_pods_are_still_to_come_waits_too() -> None:
     ledger = a_cluster(a_group("early").in_queue("queue").of(2).asking({H200: 6}), quota=4)
     (only,) = asked(ledger).waiters
@@ -85,18 +66,6 @@ def test_f3_a_group_whose_pods_are_still_to_come_waits_too() -> None:
     ]
     assert place_of(ledger, "next") == 2
     assert place_of(ledger, "m0") == 1
-
-
-def test_f3_a_gang_that_lost_its_place_goes_last() -> None:
-    ledger = a_cluster(
-        a_group("gang").in_queue("queue").of(2),
-        *(waiting(f"m{n}", created="2026-01-02T08:00:00Z").in_group("gang") for n in range(2)),
-        waiting("alone"),
-        quota=0,
-    )
-    assert names(ledger) == ["gang", "alone"]
-    ledger.groups["team/gang"].lost_place = True
-    assert names(ledger) == ["alone", "gang"]
 
 
 def test_f3_who_holds_his_cards_has_no_place() -> None:

@@ -24,23 +24,6 @@ def found(ledger: Ledger) -> dict[str, WaitReason]:
     return {one.facts.name: why_waits(ledger, one) for one in ledger.pods.values() if one.gated}
 
 
-def test_who_waits_for_his_group_for_a_queue_or_for_nobody() -> None:
-    ledger = a_cluster(
-        waiting("lonely").in_group("nowhere"),
-        waiting("lost").in_queue("gone"),
-        waiting("free", 1),
-        waiting("nobodys").in_queue(None).naming(None),
-    )
-    reasons = {name: one.reason for name, one in found(ledger).items()}
-    assert reasons == {
-        "lonely": v.Reason.GROUP_NOT_FOUND,
-        "lost": v.Reason.QUEUE_NOT_FOUND,
-        "free": "",
-        "nobodys": v.Reason.QUEUE_NOT_FOUND,
-    }
-    assert found(ledger)["free"].text.startswith("Queue <queue> has room for it now")
-
-
 def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     gang = a_group("gang").in_queue("queue").of(2)
     ledger = a_cluster(gang, waiting("a", 1).in_group("gang"), quota=2)

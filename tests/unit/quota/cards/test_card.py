@@ -7,18 +7,6 @@ from hypothesis import strategies as st
 from cardquota.quota.cards import CardNameError, can_exist, check_name, read_alternatives
 
 
-@pytest.mark.parametrize("text", ["A||B", "|A", "A|", "|", "||||", "A| |B"])
-def test_p2_an_empty_alternative_is_refused(text: str) -> None:
-    with pytest.raises(CardNameError, match="empty alternative"):
-        read_alternatives(text)
-
-
-@pytest.mark.parametrize("text", ["", "   ", "\n"])
-def test_p2_an_empty_text_is_refused(text: str) -> None:
-    with pytest.raises(CardNameError, match="empty"):
-        read_alternatives(text)
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -101,12 +101,6 @@ def test_b1_sizes_that_cannot_be_read(text: str, words: str) -> None:
     assert words in found.problems[0]
 
 
-def test_b2_broken_cards_by_annotation() -> None:
-    found = a_node().sharing_memory(16, 4).annotated(v.UNHEALTHY_CARDS, "2,0,2").facts().memory
-    assert found is not None
-    assert found.unhealthy == (0, 2)
-
-
 def test_b2_a_bad_annotation_is_reported() -> None:
     found = a_node().sharing_memory(16, 4).annotated(v.UNHEALTHY_CARDS, "4").facts().memory
     assert found is not None

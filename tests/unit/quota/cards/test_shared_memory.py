@@ -103,9 +103,6 @@ def test_b5_the_times_of_a_node_go_on_from_the_latest_that_was_seen() -> None:
     assert node_of(ledger).latest == 1700000000000000000
 
 
-# --- which card ----
-
-
 def test_b5_the_least_free_card_that_fits() -> None:
     ledger = world(NODE, on(0, 4069, "a"), on(1, 8138, "b"), on(2, 12207, "c"))
     node = node_of(ledger)

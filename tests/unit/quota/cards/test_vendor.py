@@ -29,15 +29,6 @@ def test_d2_a_prefix_alone_makes_no_card(resource: str) -> None:
     assert not re.fullmatch(NVIDIA.pattern(), resource)
 
 
-def test_d1_a_product_label_names_a_maker_and_a_type() -> None:
-    found = plain_vendor("example.com/big-xpu.product")
-    assert found is not None
-    assert (found.prefix, found.type) == ("example.com", "big-xpu")
-    (way,) = found.ways("example.com/big-xpu")
-    assert way.product == "example.com/big-xpu.product"
-    assert way.memory == "example.com/big-xpu.memory"
-
-
 @pytest.mark.parametrize(
     "label",
     ["nvidia.com/gpu.memory", "gpu.product", "nvidia.com/.product", "nvidia.com/mig-1g.product"],

@@ -96,13 +96,6 @@ def test_r6_who_fits_once_others_are_gone_is_told_to_wait() -> None:
     assert "pods that are being deleted hold <1> of it; wait until" in verdict.text
 
 
-def test_r6_within_the_quota_nothing_is_borrowed() -> None:
-    ledger = full()
-    ledger.pod_gone("old-0")
-    verdict = created(ledger)
-    assert (verdict.fits, verdict.borrows) == (True, False)
-
-
 def test_r6_who_wants_more_pods_than_before_borrows_nothing() -> None:
     ledger = full(new=2)
     replica_set(ledger, "web-old", 4)
@@ -134,20 +127,6 @@ def test_r6_who_will_need_more_than_the_workload_holds_borrows_nothing() -> None
     assert not created(ledger, pod("other", card=H800)).fits
     verdict = created(ledger, pod("either", card=f"{H800}|{H200}"))
     assert (verdict.borrows, verdict.cards) == (True, ((H200, 1),))
-
-
-def test_r6_several_updates_borrow_beside_each_other() -> None:
-    ledger = full("2", queue=QUEUE.with_quota({H200: 5}))
-    for number in range(2):
-        see(ledger, running(f"api-{number}", "api-old"))
-    deployment(ledger, 2, "api", "a")
-    replica_set(ledger, "api-old", 2, "2", owner="a")
-    replica_set(ledger, "api-new", 1, "2", owner="a")
-    for name, of in (("new", "web-new"), ("a", "api-new")):
-        assert created(ledger, pod(name, of)).borrows
-        see(ledger, running(name, of))
-    replica_set(ledger, "web-new", 2)
-    assert not created(ledger, pod("more")).fits
 
 
 def test_r6_more_is_asked_for_than_is_lent() -> None:
@@ -265,12 +244,6 @@ def test_r6_what_is_borrowed_is_shown_as_such_and_not_as_over_the_quota() -> Non
     ledger.queue_gone("queue")
     assert account.borrowed() == []
     assert account.lent(H200) == 0
-
-
-def test_r6_of_a_card_without_quota_nothing_is_lent() -> None:
-    account = full("9").account("queue")
-    assert account is not None
-    assert (account.lent(H200), account.lent(H800)) == (9, 0)
 
 
 @pytest.mark.parametrize(("surge", "woken"), [("2", 2), ("1", 1), ("0", 0)])

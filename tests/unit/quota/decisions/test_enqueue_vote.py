@@ -37,14 +37,6 @@ def test_the_annotation_counts_whatever_the_resources_say() -> None:
     assert found.request.cards == (AskedCards((H200,), 2),)
 
 
-def test_a_resource_with_one_card_of_the_quota_behind_it_means_that_card() -> None:
-    found = asked(GROUP.needing({GPU: "2", "cpu": "1500m", "pods": 2}), **{H200: 3})
-    assert found is not None
-    assert found.exact
-    assert found.request.cards == (AskedCards((H200,), 2),)
-    assert dict(found.request.cpu_memory) == {"cpu": 1500}
-
-
 def test_with_several_any_of_them_may_be_meant_most_quota_first() -> None:
     found = asked(GROUP.needing({GPU: 2}), **{H800: 2, H200: 3})
     assert found is not None
@@ -91,15 +83,6 @@ def test_a_group_that_volcano_makes_for_pods_asks_for_none_unless_it_says_so() -
     for other in ("podgroup-train", "x-podgroup-0123abcd-0000-1111-2222-0123456789ab"):
         named = a_group(other).in_queue("red").needing({GPU: 2})
         assert enqueue_request(ledger, named.facts()) is not None
-
-
-def test_of_a_queue_that_is_not_there_the_cards_are_those_of_the_nodes() -> None:
-    ledger = a_cluster(GROUP.in_queue("nowhere").needing({GPU: 1}), enqueues=False)
-    facts = ledger.groups[KEY].facts
-    assert facts is not None
-    found = enqueue_request(ledger, facts)
-    assert found is not None
-    assert not found.exact
 
 
 # --- votes ----------------------------------------------------------------------------------------

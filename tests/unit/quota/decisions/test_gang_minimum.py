@@ -71,11 +71,6 @@ def test_p6_cpu_and_memory_count_too() -> None:
     assert of_workload(ledger, a_member().with_cpu("750m"), 4) is None
 
 
-def test_p6_a_queue_of_no_cpu_at_all_starts_nobody() -> None:
-    red = a_queue("red").with_quota({H200: 9}).limited_to(cpu="0")
-    assert most(of_workload(a_world(red, GANG), a_member().with_cpu("1m"), 4)) == 0
-
-
 def test_p6_its_own_pods_that_wait_ask_for_cpu_and_memory_too() -> None:
     """Whatever minimum is proposed would start."""
     red = a_queue("red").with_quota({H200: 9}).limited_to(cpu="3")
@@ -86,31 +81,9 @@ def test_p6_its_own_pods_that_wait_ask_for_cpu_and_memory_too() -> None:
     assert most(of_workload(a_world(red, GANG, *own, *members(1)), pod, 4)) == 3
 
 
-def test_p6_of_cpu_alone_too() -> None:
-    red = a_queue("red").limited_to(cpu="3")
-    pod = a_member("w", 0, None).with_cpu("1500m")
-    own = [pod.put(f"w{n}", "metadata", "name").with_uid(f"w{n}").gated() for n in range(2)]
-    assert most(of_workload(a_world(red, GANG, *own), pod, 4)) == 2
-    assert of_workload(a_world(red, GANG, *own), pod, 3) is None
-
-
 def test_a_workload_of_fewer_pods_than_the_minimum_needs_others_who_may_ask_for_less() -> None:
     ledger = a_world(RED, GANG)
     assert of_workload(ledger, a_member(), 3) is None
-
-
-def test_members_that_ask_for_something_else_are_a_part_of_the_minimum() -> None:
-    """Three workers and a driver without cards start, if the driver is there; with two cards for
-    them only two of the three do.
-    """
-    driver = a_member("driver", 0, None).gated()
-    assert of_workload(a_world(RED, GANG, driver), a_member(), 4) is None
-    two = a_queue("red").with_quota({H200: 2})
-    assert most(of_workload(a_world(two, GANG, driver), a_member(), 4)) == 3
-
-
-def test_its_own_pods_that_are_there_are_no_others() -> None:
-    assert most(of_workload(a_world(RED, GANG, *members(4)), a_member(), 4)) == 3
 
 
 def test_pods_alone_and_gangs_that_have_started_have_no_minimum() -> None:
@@ -137,12 +110,6 @@ def test_t3_its_members_are_judged_together() -> None:
     kinds = [*members(3, 1, H200), *members(2, 1, f"{H200}|{H800}")]
     assert most(of_members(a_world(red, GANG, *kinds), 5)) == 4
     assert of_members(a_world(red, GANG, *kinds), 4) is None
-
-
-def test_its_members_without_cards_have_room() -> None:
-    ledger = a_world(RED, GANG, *members(4), *members(1, 0, None))
-    assert of_members(ledger, 4) is None
-    assert most(of_members(ledger, 5)) == 4
 
 
 def test_what_is_not_exact_is_not_told() -> None:

@@ -110,18 +110,6 @@ def test_p2_mixed_resource_types(cards: Mapping[str, int], names: str) -> None:
     assert verdict.text.endswith("and create another PodGroup for the others")
 
 
-def test_p2_cards_of_pools_at_zero_may_have_one_resource_name() -> None:
-    ledger = a_world({H200: 9, "B300": 9, "B200": 9})
-    assert judge_group(ledger, asking({"B300|B200": 1, H200: 1}).facts()).fits
-
-
-def test_p6_a_group_with_cards_may_be_free_of_cpu_and_memory() -> None:
-    queue = a_queue("red").with_quota({H200: 3}).limited_to(cpu="8")
-    ledger = a_ledger(*CARDS, queue, exempt_cpu_memory=True)
-    assert judge_group(ledger, asking({H200: 1}).needing({"cpu": "9"}).facts()).fits
-    assert not judge_group(ledger, GANG.needing({"cpu": "9"}).facts()).fits
-
-
 def test_a_queue_that_is_not_seen_says_nothing_of_a_group_that_is_there() -> None:
     ledger = a_ledger(*CARDS)
     assert judge_group(ledger, asking({H200: 9}).facts(), enters=False).fits

@@ -252,18 +252,6 @@ def test_a_group_that_does_not_run_is_changed_without_a_word() -> None:
     assert told(running(2), GANG.requesting({H200: 3})) == ()
 
 
-def test_what_the_warnings_say_happens() -> None:
-    """T2, E10, by the ledger itself."""
-    ledger = running(2)
-    ledger.group_seen(GANG.in_queue("blue").of(5).at_revision(2).facts())
-    red, blue = ledger.account("red"), ledger.account("blue")
-    assert red is not None
-    assert blue is not None
-    assert (red.row(H200).charged, blue.row(H200).charged) == (2, 0)
-    state = ledger.groups["team/gang"]
-    assert (state.started, state.missing, state.released) == (False, 3, 2)
-
-
 @pytest.mark.parametrize(
     ("resources", "told"),
     [

@@ -50,12 +50,6 @@ def test_what_other_groups_reserve_is_told() -> None:
     )
 
 
-def test_what_its_own_group_reserves_is_not_told_as_held() -> None:
-    gang = a_group("gang").in_queue("queue").of(1).in_phase("Inqueue").reserving("queue", {H200: 1})
-    member = a_pod("new").in_group("gang").naming(H200).asking_for(2)
-    assert said(gang, held("chat", 2), pod=member) == "; held by chat 2"
-
-
 def test_t3_who_came_past_us_with_a_choice_holds_the_first_of_them() -> None:
     both = f"{H200}|{H800}"
     flexible = a_pod("f").with_uid("f").in_queue("queue").naming(both).asking_for(1)
@@ -68,12 +62,6 @@ def test_of_several_cards_each_is_named_again() -> None:
     pod = ASKS.naming(f"{H200}|{H800}")
     there = held("chat", 3), held("tune", 1, card=H800)
     assert said(*there, pod=pod) == f"; <{H200}> held by chat 3; <{H800}> held by tune 1"
-
-
-def test_beside_cpu_the_card_is_named_again() -> None:
-    queue = QUEUE.limited_to(cpu="1")
-    there = held("chat", 3).with_cpu("1")
-    assert f"; <{H200}> held by chat 3" in said(there, pod=ASKS.with_cpu("1"), queue=queue)
 
 
 @pytest.mark.parametrize("pod", [ASKS.asking_for(4), ASKS.naming("NVIDIA-A10"), ASKS.with_cpu("2")])

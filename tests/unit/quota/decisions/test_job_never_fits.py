@@ -2,14 +2,14 @@
 
 import pytest
 
-from builders import H200, H200_MIG, H800, a_namespace, a_node, a_pod, a_queue, a_volcano_job
+from builders import H200, H800, a_namespace, a_pod, a_queue, a_volcano_job
 from builders.body import Body
 from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.quota import GANG_KINDS, Reason
 from cardquota.quota import vocabulary as v
 
-from .written_jobs import PLAIN, RED, a_job, a_template, a_world, write, write_in
+from .written_jobs import PLAIN, RED, a_job, a_template, write
 
 LIMITED = a_queue("red").with_quota({H200: 3}).limited_to(cpu="4", memory="4Gi")
 BOTH = a_queue("red").with_quota({H200: 3, H800: 2})
@@ -134,13 +134,6 @@ def test_of_pods_that_volcano_may_choose_those_elsewhere_count() -> None:
     assert write(job.of(5)).text
 
 
-def test_unequal_amounts_that_nearly_fit_are_no_reason() -> None:
-    """Which pods start is Volcano's choice: refused is what no choice makes right."""
-    job = a_job(2, a_template(2, EITHER), 0).with_task("one", 4, a_template(1, EITHER), 0)
-    assert not write(job.of(4), BOTH).text
-    assert write(job.of(6), BOTH).text
-
-
 @pytest.mark.parametrize(
     ("template", "reason"),
     [
@@ -188,13 +181,6 @@ def test_the_rest_is_judged_where_one_task_waits_for_the_administrator() -> None
     job = a_job(1, a_template(card=H800)).with_task("more", 4, a_template())
     assert write(job).reason is Reason.INSUFFICIENT_CARD
     assert not write(job.with_task("more", 3, a_template())).text
-
-
-def test_cards_of_two_resource_names_in_the_request() -> None:
-    mig = a_node("mig").offering(4, "nvidia.com/mig-1g.18gb").showing(H200)
-    ledger = a_world(RED, mig)
-    said = write_in(ledger, a_job().requesting({H200: 1, H200_MIG: 1})).text
-    assert "mixed resource types" in said
 
 
 def test_v4_a_partition_policy_is_told_and_not_supported() -> None:

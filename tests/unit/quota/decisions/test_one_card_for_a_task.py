@@ -12,7 +12,6 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GANG_KINDS
 from cardquota.quota.decisions import judge_gang
-from cardquota.quota.ledger import Ledger
 
 from ..brute_force import can_be_served
 
@@ -35,10 +34,6 @@ def start(quota: dict[str, int], *things: Body) -> list[str]:
     members = sum(isinstance(thing, PodBody) for thing in things)
     queue = a_queue("red").with_quota(quota)
     ledger = a_ledger(queue, a_group().in_queue("red").of(members), *things)
-    return cards_of(ledger)
-
-
-def cards_of(ledger: Ledger) -> list[str]:
     records = sorted(ledger.pods.values(), key=lambda record: record.sort_key)
     _, chosen = judge_gang(ledger, records)
     return [card for cards in chosen for card, _ in cards]
@@ -56,22 +51,6 @@ def test_t4_who_has_no_choice_is_told_of_what_is_being_deleted_whatever_his_task
     )
     pods = [record for record in ledger.pods.values() if record.facts.group]
     assert "being deleted" in judge_gang(ledger, pods)[0].text
-
-
-def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pods() -> None:
-    """Both may use either. Beside Volcano it would wait for ever, in a queue that nobody uses."""
-    small = [member("a0", EITHER, "a")]
-    large = [member(f"b{n}", f"{H800}|{H200}", "b") for n in range(3)]
-    quota = {H200: 3, H800: 2}
-    assert start(quota, *nodes(h200=8, h800=8), *small, *large) == [H800] + [H200] * 3
-    larger = [member(f"b{n}", EITHER, "b", amount=2) for n in range(2)]
-    several = [member(f"a{n}", EITHER, "a") for n in range(3)]
-    quota = {H200: 5, H800: 3}
-    assert start(quota, *nodes(h200=8, h800=8), *several, *larger) == [H800] * 3 + [H200] * 2
-    plain = a_pod("c0").in_queue("red").gated().in_group("gang").of_task("c")
-    must = member("d0", H800, "d")
-    found = start({H200: 3, H800: 3}, *nodes(h200=8, h800=8), *small, *large, plain, must)
-    assert found == [H800] + [H200] * 3 + [H800]
 
 
 def test_who_picks_nodes_gets_a_card_that_they_have() -> None:
@@ -126,8 +105,7 @@ class GangStory:
     pods: list[PodBody]
 
 
-def a_story(seed: int, *, shared_tasks: bool = False) -> GangStory:
-    """`shared_tasks`: pods of one task may name different cards."""
+def a_story(seed: int) -> GangStory:
     dice = random.Random(seed)
     cards, amount = (H200, H800, R4090), dice.choice((1, 1, 2))
     quota = {card: dice.randint(0, 5) for card in cards}
@@ -148,11 +126,8 @@ def a_story(seed: int, *, shared_tasks: bool = False) -> GangStory:
     for place in range(dice.randint(1, 3)):
         names = tuple(dice.sample(cards, dice.randint(1, 3)))
         task, number = dice.choice(("", f"t{place}")), dice.randint(1, 3)
-        cpu = dice.choice(("1", "2")) if shared_tasks else "1"
-        pods += [
-            member(f"m{place}-{n}", "|".join(names), task or None, amount).with_cpu(cpu)
-            for n in range(number)
-        ]
+        kind = "|".join(names), task or None, amount
+        pods += [member(f"m{place}-{n}", *kind) for n in range(number)]
     return GangStory(amount, quota, free, there, pods)
 
 

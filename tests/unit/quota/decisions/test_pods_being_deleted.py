@@ -4,8 +4,8 @@ import pytest
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import Outcome, Stamp, Verdict
-from cardquota.quota.decisions import judge_create, judge_gang, judge_release, judge_resize
+from cardquota.quota import Outcome, Verdict
+from cardquota.quota.decisions import judge_create, judge_gang, judge_resize
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
@@ -48,13 +48,6 @@ def test_t4_what_pods_hold_that_are_being_deleted_is_told_behind_the_numbers() -
     )
 
 
-def test_t4_at_the_gate_too() -> None:
-    waits = asking(3).gated()
-    ledger = a_cluster(running("a").terminating(), waits)
-    text = judge_release(ledger, ledger.pods[waits.uid]).text
-    assert "; pods that are being deleted hold <1> of it; wait until" in text
-
-
 @pytest.mark.parametrize(
     "things",
     [
@@ -67,31 +60,6 @@ def test_t4_at_the_gate_too() -> None:
 )
 def test_t4_nothing_is_said_where_it_would_not_fit_all_the_same(things: list[Body]) -> None:
     assert "being deleted" not in create(a_cluster(*things), asking(2)).text
-
-
-def test_t4_of_what_can_never_fit_nothing_is_said() -> None:
-    verdict = create(a_cluster(running("a", 3).terminating()), asking(4))
-    assert verdict.outcome is Outcome.NEVER
-    assert "being deleted" not in verdict.text
-
-
-def test_t4_once_they_are_gone_there_is_room() -> None:
-    gone = running("a", 3).terminating()
-    ledger = a_cluster(gone)
-    assert leaving(ledger) == 3
-    ledger.pod_gone(gone.uid)
-    assert leaving(ledger) == 0
-    assert create(ledger, asking(3)).fits
-
-
-def test_t4_a_pod_of_the_same_name_is_another_one() -> None:
-    """As a StatefulSet makes it: its predecessor is gone only when the watch says so of its uid."""
-    ledger = a_cluster(running("web-0", 3).with_uid("first").terminating())
-    again = asking(3, name="web-0").with_uid("second").gated()
-    see(ledger, again)
-    assert "hold <3> of it" in judge_release(ledger, ledger.pods["second"]).text
-    ledger.pod_gone("first")
-    assert judge_release(ledger, ledger.pods["second"]).fits
 
 
 def test_t4_cards_and_cpu_must_both_fit_then() -> None:
@@ -124,24 +92,6 @@ def test_t4_what_a_gang_has_reserved_is_not_free_when_a_member_goes() -> None:
     assert leaving(ledger) == 0
     ledger.pod_gone(member.uid)
     assert leaving(ledger) == 0
-
-
-def test_t4_a_pod_with_a_choice_leaves_the_card_it_counts_with() -> None:
-    pod = asking(2, f"{H200}|{H800}", "a").ungated()
-    ledger = a_cluster(pod.terminating(), running("b", 2))
-    assert leaving(ledger) == 2
-    see(ledger, pod.stamped("red", {H200: 2}).on_node("h200-a").terminating().at_revision(9))
-    assert leaving(ledger) == 2
-
-
-def test_t4_a_pod_whose_gate_is_just_being_opened_counts_as_released() -> None:
-    pod = asking(2, name="a").gated()
-    ledger = a_cluster(pod)
-    ledger.decisions.assume(pod.uid, Stamp("red", ((H200, 2),), "t"))
-    see(ledger, pod.terminating().at_revision(9))
-    account = ledger.account("red")
-    assert account is not None
-    assert leaving(ledger) == account.row(H200).charged
 
 
 def test_t4_a_gang_of_equal_members_is_told_the_same() -> None:

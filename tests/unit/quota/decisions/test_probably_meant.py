@@ -38,12 +38,6 @@ def test_f1_who_may_know_of_all_queues_is_told_of_any() -> None:
     assert any_queue_meant(ledger, "vision") == ""
 
 
-def test_e5_a_queue_that_is_gone_is_not_meant() -> None:
-    ledger = a_ledger(RESEARCH)
-    ledger.queue_gone("research")
-    assert queue_meant(ledger, "reserach", "team") == ""
-
-
 def test_a_group_of_the_same_namespace_is_meant() -> None:
     ledger = a_ledger(a_group("train").in_queue("research"), a_group("tria").in_namespace("other"))
     assert group_meant(ledger, "team/trian") == "train"

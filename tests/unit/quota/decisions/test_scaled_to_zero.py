@@ -93,13 +93,6 @@ def test_p5_a_named_card_at_zero_must_agree_with_the_selector(queue: QueueBody) 
     assert charged(ledger, pod.naming(f"{H800}|{H200}")) == ((H200, 1),)
 
 
-def test_p5_so_must_a_card_of_a_vendor_without_a_row() -> None:
-    ledger = a_ledger(a_queue("red").with_quota({"MXC500": 8, "MXC550": 8}))
-    pod = a_pod().in_queue("red").asking_for(1, "metax-tech.com/gpu")
-    pod = pod.on_nodes_labelled({"metax-tech.com/gpu.product": "MXC550"})
-    assert charged(ledger, pod.naming("MXC500|MXC550")) == (("MXC550", 1),)
-
-
 @pytest.mark.parametrize("share", ["mps-48g*1/2", "shared-48g*1/2"])
 def test_p5_a_share_at_zero_is_led_to_nodes_of_its_strategy_alone(share: str) -> None:
     name, shared = f"L20/{share}", f"{GPU}.shared"
@@ -128,12 +121,3 @@ def test_q4_a_status_of_an_earlier_release_makes_no_card_of_cpu() -> None:
     queue = a_queue("red").with_quota_text("{").having_reported("cpu", 3, GPU)
     ledger = a_ledger(NODE, queue)
     assert ledger.request_of(STOCK.facts(), "red").cards == ()
-
-
-def test_p4_the_most_that_a_pod_could_have_follows_the_nodes() -> None:
-    ledger = a_ledger(NODE, a_node("other").with_cards(H200, 4))
-    assert ledger.nodes.most(H200) == 8
-    ledger.node_gone("h200-a")
-    assert ledger.nodes.most(H200) == 4
-    ledger.node_gone("other")
-    assert ledger.nodes.most(H200) == 0

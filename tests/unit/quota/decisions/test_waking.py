@@ -66,24 +66,12 @@ def test_r5_as_many_as_have_room_in_that_order() -> None:
     assert woken(ledger, sleepers) == [("a", 2), ("b", 1)]
 
 
-def test_r5_who_does_not_fit_holds_up_nobody() -> None:
-    ledger = ledger_with({H200: 1})
-    sleepers = [refused(ledger, "a", pod(2)), refused(ledger, "b", pod(2)), refused(ledger, "c")]
-    assert woken(ledger, sleepers) == [("c", 1)]
-
-
 def test_r5_pods_that_are_expected_take_their_room() -> None:
     ledger = ledger_with({H200: 2, H800: 1})
     either = refused(ledger, "either", pod(1, f"{H200}|{H800}"))
     sleepers = [refused(ledger, "a", wants=3), refused(ledger, "b", pod(1, H800))]
     assert woken(ledger, sleepers) == [("a", 2), ("b", 1)]
     assert woken(ledger, sleepers, either) == [("a", 1), ("b", 1)]
-
-
-def test_r5_what_is_charged_is_no_room() -> None:
-    ledger = ledger_with({H200: 1})
-    see(ledger, pod().with_uid("x").stamped("queue", {H200: 1}).on_node("h200-a"))
-    assert woken(ledger, [refused(ledger)]) == []
 
 
 def test_r5_the_order_of_release() -> None:

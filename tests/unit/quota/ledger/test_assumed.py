@@ -1,17 +1,12 @@
 """Charged before the gate opens: what stays charged until the patch is seen, and what does not."""
 
 from builders import H200, a_group, see
-from builders.pod import PodBody
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
 
-from ..red_queue import POD, a_cluster, totals, waiting
+from ..red_queue import POD, a_cluster, totals
 
 STAMP = Stamp("red", ((H200, 2),), "term-1")
-
-
-def gate_opened(revision: int) -> PodBody:
-    return POD.stamped("red", {H200: 2}).at_revision(revision)
 
 
 def assumed() -> Ledger:
@@ -28,7 +23,7 @@ def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
     seen = ledger.decisions.all_seen()
     ledger.decisions.confirm(POD.uid, STAMP, 7)
     assert not seen()
-    see(ledger, gate_opened(7))
+    see(ledger, POD.stamped("red", {H200: 2}).at_revision(7))
     assert not seen()
     ledger.group_gone("team/gang")
     assert seen()
@@ -50,24 +45,6 @@ def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:
     ledger.decisions.confirm(POD.uid, before, 9)
     assert totals(ledger) == (2, 2, 0, 0)
     assert ledger.pods[POD.uid].settled_revision == 0
-
-
-def tried(ledger: Ledger) -> set[str]:
-    """Who is a candidate: whoever waits and is not held back."""
-    account = ledger.account("red")
-    assert account is not None
-    classes = account.pending.classes.values()
-    return {key.uid for pod_class in classes for key in pod_class.sort_keys}
-
-
-def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
-    ledger = assumed()
-    ledger.decisions.retract(POD.uid, STAMP, back_off=True)
-    assert (totals(ledger), tried(ledger)) == ((2, 0, 0, 0), set())
-    see(ledger, POD.gated())
-    assert (tried(ledger), waiting(ledger)) == (set(), {POD.uid})
-    ledger.decisions.put_back(POD.uid)
-    assert tried(ledger) == waiting(ledger) == {POD.uid}
 
 
 def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:

@@ -11,10 +11,6 @@ from ..plain_rounds import PlainSharer, rounds, whole
 W = WeightedDemand
 
 
-def deserved_by_weight(total: int, demands: dict[str, WeightedDemand]) -> dict[str, int]:
-    return ProgressiveFilling(total, demands).whole()
-
-
 NAMES = "abcdef"
 amounts = st.integers(0, 12) | st.sampled_from((0, 2**63 - 1))
 one = st.builds(
@@ -38,43 +34,7 @@ totals = st.integers(0, 40) | amounts
 def test_w1_the_worked_examples(
     total: int, demands: dict[str, WeightedDemand], expected: dict[str, int]
 ) -> None:
-    assert deserved_by_weight(total, demands) == expected
-
-
-@pytest.mark.parametrize(
-    ("total", "demands", "expected"),
-    [
-        pytest.param(10, {}, {}, id="nobody asks"),
-        pytest.param(0, {"a": W(1, 5)}, {"a": 0}, id="there is nothing"),
-        pytest.param(10, {"a": W(9, 3), "b": W(1, 4)}, {"a": 3, "b": 4}, id="enough for all"),
-        pytest.param(
-            10, {"a": W(1, 10, 6), "b": W(1, 10), "c": W(1, 10)}, {"a": 6, "b": 2, "c": 2},
-            id="a guarantee is set aside first",
-        ),
-        pytest.param(
-            10, {"a": W(1, 10, 2), "b": W(1, 10)}, {"a": 5, "b": 5},
-            id="a guarantee below the share adds nothing",
-        ),
-        pytest.param(
-            10, {"a": W(1, 2, 6), "b": W(1, 10)}, {"a": 2, "b": 8},
-            id="what is not asked for is not guaranteed",
-        ),
-        pytest.param(
-            4, {"a": W(1, 9, 3), "b": W(5, 9, 3), "c": W(9, 9)}, {"a": 3, "b": 3, "c": 0},
-            id="guarantees alone are more than there is: none is lowered",
-        ),
-        pytest.param(
-            7, {"c": W(2, 9), "b": W(2, 9), "a": W(1, 9)}, {"a": 1, "b": 3, "c": 3},
-            id="the largest remainders",
-        ),
-        pytest.param(
-            5, {"c": W(1, 9), "b": W(1, 9), "a": W(1, 9)}, {"a": 2, "b": 2, "c": 1},
-            id="ties by name",
-        ),
-    ],
-)  # fmt: skip
-def test_w1(total: int, demands: dict[str, WeightedDemand], expected: dict[str, int]) -> None:
-    assert deserved_by_weight(total, demands) == expected
+    assert ProgressiveFilling(total, demands).whole() == expected
 
 
 @given(totals, several)

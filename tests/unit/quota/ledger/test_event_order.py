@@ -13,28 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import (
-    CARDS,
-    H200,
-    H800,
-    Body,
-    a_group,
-    a_ledger,
-    a_node,
-    a_pod,
-    a_queue,
-    see,
-)
+from builders import H200, H800, Body, a_group, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Opening
-from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals
-from cardquota.quota.reports.drift import drift
 
 from ..events import (
-    XPU_RESOURCE,
     Class,
     History,
     ToldEvent,
@@ -82,42 +67,17 @@ def test_i2_who_lists_the_end_has_the_same_state_as_who_saw_the_whole_story(
 # --- the same by name -----------------------------------------------------------------------
 
 
-def in_every_order(*things: Body | Class) -> dict[tuple[str, str], Totals]:
-    """The totals, which are the same whichever is seen first."""
-    found = [totals(told(map(ToldEvent, order))) for order in permutations(things)]
-    assert all(one == found[0] for one in found)
-    return found[0]
-
-
-def test_e6_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
-    early = a_group("a-early").in_queue("red").of(2).requesting({H200: 1})
-    late = a_group("b-urgent").put("urgent", "spec", "priorityClassName").in_queue("red").of(2)
-    queue = a_queue("red").with_quota({H200: 1})
-    things: tuple[Body | Class, ...] = (
-        late.requesting({H200: 1}),
-        Class("urgent", 100),
-        early,
-    )
-    for order in permutations(things):
-        first = next(openings(a_ledger_of(FIXED["h200-1"], queue, *order), "red"))
-        assert isinstance(first, Opening)
-        assert first.gang is not None
-        assert first.gang.key == "team/b-urgent"
+def a_ledger_of(*things: Body | Class) -> Ledger:
+    return told(map(ToldEvent, things))
 
 
 def test_p4_a_node_that_divides_all_its_cards_shows_that_a_pod_holds_no_whole_one() -> None:
     """What a pod past admission may have meant is charged only while no node shows the model."""
     sliced = a_node("mig-1").showing(H200).with_slices("1g.18gb", 7)
-    queue = a_queue("red").with_quota({H200: 1})
-    assert totals(a_ledger_of(queue, PAST_ADMISSION))["red", H200].requested == 1
-    assert not in_every_order(sliced, queue, PAST_ADMISSION)
-
-
-def a_ledger_of(*things: Body | Class) -> Ledger:
-    return told(map(ToldEvent, things))
-
-
-PAST_ADMISSION = a_pod("p").in_queue("red").asking_for(1)
+    queue, pod = a_queue("red").with_quota({H200: 1}), a_pod("p").in_queue("red").asking_for(1)
+    assert totals(a_ledger_of(queue, pod))["red", H200].requested == 1
+    for order in permutations((sliced, queue, pod)):
+        assert totals(a_ledger_of(*order)) == {}
 
 
 def test_p3_a_card_is_named_by_pods_that_ask_for_another_resource_too() -> None:
@@ -188,22 +148,6 @@ def test_d7_pods_that_we_released_are_compared_with_what_counts_in_every_order()
         assert ledger.misplaced == {stamped.uid}
 
 
-def test_d7_a_node_that_shows_its_card_no_more_decides_and_has_its_card_in_every_order() -> None:
-    """D8: its device plugin is away just when the other things are read."""
-    pod = a_pod("p").in_queue("red").asking_for(1, DCU).on_node("zz-1")
-    node = (ToldEvent(FIRST), ToldEvent(FIRST.without_allocatable().at_revision(2)))
-    histories = [node, (ToldEvent(SECOND),), (ToldEvent(RECORDED),), (ToldEvent(pod),)]
-    for turns in sorted(set(permutations(turns_of(histories)))):
-        ledger = told(merged(histories, turns))
-        assert totals(ledger) == {("red", "KK"): Totals(requested=1, allocated=1)}
-        assert ledger.nodes.totals() == {}
-
-
-def test_d7_a_record_that_no_node_shows_decides_nothing() -> None:
-    in_every_order(SECOND, RECORDED, a_pod("p").in_queue("red").asking_for(2, HCU).gated())
-    assert a_ledger_of(RECORDED, SECOND).catalog.resource("KK") == HCU
-
-
 def test_d7_live_the_first_stays() -> None:
     """Once the status says what is counted, it does not matter what it said before."""
     ledger = a_ledger_of(RECORDED, SECOND)
@@ -230,17 +174,6 @@ def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_aga
     assert releases(ledger)[0] == [("red", [(waits.uid, (("KK", 1),))], ())]
 
 
-# --- where order matters and no rule says so -------------------------------------------------
-
-
-def test_d8_a_kind_of_card_learned_later_changes_nothing_for_a_bound_pod() -> None:
-    pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
-    ledger = a_ledger_of(a_queue("red"), FIXED["h200-1"], pod)
-    assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
-    see(ledger, FIXED["xpu-1"])
-    assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
-
-
 def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> None:
     ended = a_pod("p").in_group("gang-a").on_node("h200-1").in_phase("Succeeded")
     moved = ended.in_group("gang-b").at_revision(2)
@@ -248,16 +181,3 @@ def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> No
     assert state_of(told([*groups, ToldEvent(ended), ToldEvent(moved)])) == state_of(
         told([*groups, ToldEvent(moved)])
     )
-
-
-def test_a_pod_whose_phase_is_set_back_ends_like_all_others() -> None:
-    """Whoever may write a pod's status may do that."""
-    pod = a_pod().in_group("gang").asking_for(1).on_node("h200-a")
-    ledger = a_ledger(*CARDS, pod.in_phase("Succeeded"))
-    assert ledger.groups["team/gang"].succeeded.keys() == {pod.uid}
-    see(ledger, pod.in_phase("Running").at_revision(2))
-    assert not ledger.groups["team/gang"].succeeded
-    assert ledger.groups["team/gang"].members.keys() == {pod.uid}
-    ledger.pod_gone(pod.uid)
-    assert not ledger.groups
-    assert drift(ledger) == {}

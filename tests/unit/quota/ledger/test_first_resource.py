@@ -60,12 +60,6 @@ def test_of_two_that_come_at_the_same_moment_the_first_that_is_released_stays() 
     assert recorded(ledger) == GPU
 
 
-def test_it_is_so_in_every_queue() -> None:
-    ledger = a_ledger(NODE, RED, BLUE, released("a"))
-    refused(ledger, asking("b", AMD, queue="blue"))
-    assert fits(ledger, asking("b", queue="blue"))
-
-
 @pytest.mark.parametrize("first", ["pods", "queues"])
 def test_a_restart_finds_it_on_the_pods_and_in_the_status(first: str) -> None:
     """Whichever is read first. Where they disagree, as audit mode may leave it, the status wins."""
@@ -99,36 +93,6 @@ def test_before_a_status_keeps_it_it_ends_with_the_last_who_holds_the_card() -> 
     ledger.pod_gone("uid-b")
     assert "blue" in ledger.dirty.pending.take()
     assert release(ledger, "blue")[0] == [["w"]]
-
-
-def test_who_holds_other_cards_fixes_nothing_of_this_one() -> None:
-    known = a_pod("k").in_queue("red").naming(H200).asking_for(1).stamped("red", {H200: 1})
-    nothing = a_pod("n").in_queue("red").with_cpu("1").stamped("red", {})
-    two = asking("t").asking_for(1, AMD).stamped("red", {B300: 2})
-    ledger = a_ledger(NODE, RED, known, nothing, two)
-    assert ledger.catalog.held_as(H200) is None
-    assert fits(ledger, asking("a", AMD))
-
-
-def test_p4_who_came_past_admission_is_counted_by_it_too() -> None:
-    """Whoever is first released says what counts the card: then another resource does not."""
-    past = a_pod("past").in_queue("red").asking_for(1, AMD)
-    ledger = a_ledger(NODE, RED, past, asking("a"))
-    found = [dict(ledger.pods["uid-past"].charge)]
-    assert release(ledger)[0] == [["a"]]
-    found.append(dict(ledger.pods["uid-past"].charge))
-    retract(ledger, "a", back_off=True)
-    found.append(dict(ledger.pods["uid-past"].charge))
-    assert found == [{B300: 1}, {}, {B300: 1}]
-
-
-def test_a_node_that_shows_the_card_tells_better() -> None:
-    ledger = a_ledger(NODE, RED, released("a", AMD), asking("w"))
-    assert release(ledger)[0] == []
-    see(ledger, a_node("b300-a").with_cards(B300, 8))
-    assert release(ledger)[0] == [["w"]]
-    assert recorded(ledger) == GPU
-    refused(ledger, asking("b", AMD))
 
 
 def test_a_gang_that_asks_by_two_resource_names_does_not_start() -> None:
@@ -166,7 +130,13 @@ def test_out_of_every_quota_the_card_begins_anew() -> None:
     assert fits(ledger, asking("a"))
 
 
-def test_d8_what_a_node_has_shown_is_not_forgotten() -> None:
-    ledger = a_ledger(NODE, a_queue("red").with_quota({H200: 4}).having_reported(H200, 4, GPU))
-    ledger.queue_gone("red")
-    assert ledger.catalog.resource(H200) == GPU
+def test_p4_who_came_past_admission_is_counted_by_it_too() -> None:
+    """Whoever is first released says what counts the card: then another resource does not."""
+    past = a_pod("past").in_queue("red").asking_for(1, AMD)
+    ledger = a_ledger(NODE, RED, past, asking("a"))
+    found = [dict(ledger.pods["uid-past"].charge)]
+    assert release(ledger)[0] == [["a"]]
+    found.append(dict(ledger.pods["uid-past"].charge))
+    retract(ledger, "a", back_off=True)
+    found.append(dict(ledger.pods["uid-past"].charge))
+    assert found == [{B300: 1}, {}, {B300: 1}]

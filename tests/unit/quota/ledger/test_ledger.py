@@ -2,26 +2,13 @@
 
 import pytest
 
-from builders import (
-    CARDS,
-    GPU,
-    H200,
-    H800,
-    SHARED,
-    Body,
-    a_group,
-    a_ledger,
-    a_node,
-    a_pod,
-    see,
-)
+from builders import H200, H800, SHARED, Body, a_group, a_ledger, a_node, a_pod, see
 from cardquota.quota import CHARGED_QUEUE, TERM, Reservation, Stamp
-from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.pods import ChargeState
 from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
 
-from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
+from ..red_queue import POD, RED, a_cluster, totals
 
 # --- section 6 --------------------------------------------------------------------------------
 
@@ -40,11 +27,6 @@ def test_strangers_may_be_taken_some_at_a_time() -> None:
     taken = [news.take(2), news.take(2), news.take(2)]
     assert [len(uids) for uids in taken] == [2, 2, 1]
     assert (len(set().union(*taken)), news) == (5, set())
-
-
-def test_i3_pods_we_released_are_no_strangers() -> None:
-    ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
-    assert ledger.dirty.unadmitted.take() == set()
 
 
 # --- E3: bound to another model than it was released for --------------------------------------
@@ -90,14 +72,6 @@ def test_e3_a_pod_whose_stamp_says_other_cards_than_it_holds_is_to_be_stamped_an
     assert totals(ledger, H800) == (2, 0, 2, 0)
     see(ledger, RELABELLED, WRITTEN.in_phase("Running").at_revision(4))
     assert totals(ledger, H800) == (2, 0, 2, 0)
-
-
-def test_e3_after_a_restart_a_pod_is_charged_for_where_it_is_by_what_was_written() -> None:
-    for node in (a_node("h800-a").with_cards(H800, 8), RELABELLED):
-        ledger = a_ledger(RED, node, WRITTEN.in_phase("Running"))
-        assert totals(ledger) == (0, 0, 0, 0)
-        assert totals(ledger, H800) == (2, 0, 2, 0)
-        assert not ledger.misplaced
 
 
 @pytest.mark.parametrize(
@@ -151,47 +125,12 @@ def test_what_is_not_known_may_be_gone() -> None:
 # --- queues -------------------------------------------------------------------------------------
 
 
-def test_q7_what_stands_over_its_limit_is_told() -> None:
-    ledger = a_cluster(POD.with_cpu("2"))
-    see(ledger, RED.with_quota({H200: 1}).limited_to(cpu="1", memory="1Gi"))
-    account = ledger.account("red")
-    assert account is not None
-    assert list(account.over()) == [(H200, 2, 1), ("cpu", 2_000, 1_000)]
-
-
-def test_who_is_told_of_a_change() -> None:
-    ledger = a_cluster(POD)
-    assert ledger.dirty.take_changed() == {"red"}
-    assert ledger.dirty.pending.take() == {"red"}
-    assert ledger.dirty.pending.take() == set()
-    ledger.dirty.pending.add("red")
-    ledger.dirty.groups.add("team/gang")
-    assert ledger.dirty.pending.take() == {"red"}
-    assert ledger.dirty.groups.take() == {"team/gang"}
-
-
-def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
-    ledger = a_cluster()
-    assert ledger.known_card(H200, GPU) is ledger.catalog.card(H200)
-    share = ledger.known_card("NVIDIA-L4/mps-24g*1/4", SHARED)
-    assert dict(share.labels) == {f"{GPU}.product": "NVIDIA-L4", f"{GPU}.replicas": "4"}
-    assert share.barred == ((f"{GPU}.sharing-strategy", "time-slicing"),)
-    other = ledger.known_card("X", "new.example/xpu")
-    assert other.labels == (("new.example/xpu.product", "X"),)
-
-
 def test_a_drift_would_be_told() -> None:
     ledger = a_cluster(POD)
     account = ledger.account("red")
     assert account is not None
     account.add(H200, ChargeState.RELEASED, 1)
     assert drift(ledger) == {("red", H200): (Totals(3, 3), Totals(2, 2))}
-
-
-def test_outside_every_queue_nothing_is_limited() -> None:
-    account = a_ledger(*CARDS, UNNAMED).account(OUTSIDE)
-    assert account is not None
-    assert (account.limit(H200), account.limit("cpu"), list(account.over())) == (None, None, [])
 
 
 def test_at_rest_nothing_is_to_be_looked_at() -> None:

@@ -5,7 +5,6 @@
 
 import json
 from collections import Counter
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -27,7 +26,6 @@ from builders.plain_cluster import (
 )
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from builders.queue_order import queue_order
 from cardquota.quota import REQUEST, Stamp, canonical
 from cardquota.quota.decisions import QueueRoom, on_the_way
 from cardquota.quota.pods import PodRequest, read
@@ -61,7 +59,6 @@ from ..any_cluster import (
 )
 from ..brute_force import a_gang_is_on_the_way, on_their_way
 from ..events import ledger_totals
-from ..plain_rounds import PlainSharer, rounds, whole
 from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 
 CARDS_OF_QUOTAS = sorted({card for rows in QUOTAS for card in rows})
@@ -342,22 +339,6 @@ class Histories(RuleBasedStateMachine):
             self.plain.queue_is_seen(name, queue)
             see(self.ledger, self.queue_bodies[name])
             self.plain.decide()
-
-    @rule(
-        name=st.sampled_from(QUEUES),
-        weight=st.integers(1, 3),
-        guarantee=st.dictionaries(st.sampled_from((H200, H800, XPU)), st.integers(0, 3)),
-    )
-    def a_queue_gets_another_weight(
-        self, name: str, weight: int, guarantee: dict[str, int]
-    ) -> None:
-        if name in self.queue_bodies:
-            body = self.queue_bodies[name].weighing(weight).guaranteeing_cards(guarantee)
-            self.queue_bodies[name] = body
-            queue = self.plain.queues[name]
-            queue.weight, queue.guarantee = weight, guarantee
-            self.plain.queue_is_seen(name, queue)
-            see(self.ledger, body)
 
     @rule(name=st.sampled_from(QUEUES), cpu=st.sampled_from((None, "4", "0")))
     def a_queues_capability_changes(self, name: str, cpu: str | None) -> None:
@@ -763,55 +744,18 @@ class Histories(RuleBasedStateMachine):
             assert self.ledger.in_any_quota(card)
 
     @invariant()
-    def what_is_deserved_is_what_the_rounds_give(self) -> None:
-        """W1. Whoever was shown something else is told, unless it is told of the event itself."""
+    def of_whoever_is_shown_something_else_it_is_told(self) -> None:
         for _ in self.ledger.shares.refresh():
             pass
         told = self.ledger.dirty.take_changed()
         shown = {}
         for name, queue in self.plain.queues.items():
-            found = report(self.ledger, name)
+            shown[name] = found = report(self.ledger, name)
             assert found is not None
-            rows = {row.name: row.deserved for row in found.cards}
-            assert rows == {card: self.deserved(name, card) for card in rows}
-            assert rows.keys() >= queue.quota.keys()
-            shown[name] = found
-            assert name in told or shown[name] == self.shown.get(name)
+            assert {row.name for row in found.cards} >= queue.quota.keys()
+            assert name in told or found == self.shown.get(name)
         self.shown = shown
         assert not self.ledger.dirty.take_changed()
-
-    def deserved(self, queue: str, card: str) -> int:
-        total = self.plain.cluster_totals().get(card, 0)
-        return whole(rounds(total, self.sharers(card)), total).get(queue, 0)
-
-    def sharers(self, card: str, asked: dict[str, int] | None = None) -> dict[str, PlainSharer]:
-        """All that have a quota of a card; asking for what is `asked`, or for all of it."""
-        return {
-            name: PlainSharer(
-                queue.weight,
-                min(queue.quota[card], asked.get(name, 0)) if asked else queue.quota[card],
-                queue.guarantee.get(card, 0),
-            )
-            for name, queue in self.plain.queues.items()
-            if card in queue.quota
-        }
-
-    @rule(card=st.sampled_from((H200, H800, XPU)))
-    def queues_are_ordered_by_what_the_rounds_give_for_what_is_asked(self, card: str) -> None:
-        queue_order(self.ledger, QUEUES)
-        total = self.plain.cluster_totals().get(card, 0)
-        asked = {
-            queue: sums.requested
-            for (queue, dimension), sums in self.plain.totals().items()
-            if dimension == card
-        }
-        if not 0 < total < self.plain.cluster_quotas().get(card, 0):
-            return
-        exact = rounds(total, self.sharers(card, asked))
-        for name in asked.keys() & exact.keys():
-            account = self.ledger.account(name)
-            if account is not None and account.quota.get(card):
-                assert Fraction(*self.ledger.shares.by_request(account, card)) == exact[name]
 
     @invariant()
     def accounts_exist_for_a_reason(self) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from builders import CARDS, H200, a_ledger, a_node, a_pod, a_queue, see
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release.cycle import openings
 
 from ..counting import counted_calls
 
@@ -82,19 +81,3 @@ def test_the_resource_name_by_which_pods_hold_a_card_is_news_to_all_who_show_tha
     assert ledger.dirty.take_changed() == {"red", "blue"}
     ledger.pod_gone(held.uid)
     assert ledger.dirty.take_changed() == {"red", "blue"}
-
-
-def test_a_queue_counts_as_one_in_which_somebody_waits_as_long_as_that_is_so(
-    ledger: Ledger,
-) -> None:
-    see(ledger, a_queue("red").with_quota({H200: 8}))
-    assert not ledger.waiting
-    waits = a_pod().in_queue("red").naming("odd").asking_for(1).gated()
-    see(ledger, waits)
-    assert list(ledger.waiting) == ["red"]
-    list(openings(ledger, "red"))
-    ledger.dirty.pending.take()
-    see(ledger, a_queue("blue").with_quota({"odd": 1}))
-    assert "red" in ledger.dirty.pending.take()
-    ledger.pod_gone(waits.uid)
-    assert not ledger.waiting

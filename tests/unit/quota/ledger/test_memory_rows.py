@@ -2,11 +2,11 @@
 
 import pytest
 
-from builders import Body, a_group, a_ledger, a_node, a_pod, a_queue, see
+from builders import Body, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Verdict, to_its_end
-from cardquota.quota.decisions import judge_create, judge_group
+from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
@@ -39,9 +39,6 @@ def created(pod: PodBody, *things: Body) -> Verdict:
     return judge_create(ledger, pod.facts())
 
 
-# --- what is counted, and when ----------------------------------------------------------------
-
-
 # --- units ------------------------------------------------------------------------------------
 
 
@@ -57,9 +54,6 @@ def test_b10_amounts_in_another_unit_are_never_added() -> None:
     assert not list(ledger.nodes.problems)
 
 
-# --- who may use it ---------------------------------------------------------------------------
-
-
 def test_b10_a_gate_opens_with_a_label_and_an_amount() -> None:
     ledger = a_ledger(a_shared(), RED, asking().gated())
     (opening,) = (one for one in openings(ledger, "red") if isinstance(one, Opening))
@@ -69,19 +63,15 @@ def test_b10_a_gate_opens_with_a_label_and_an_amount() -> None:
     assert ledger.known_card(V100, GPU_MEMORY).labels == ((GPU_PRODUCT, "Tesla-V100"),)
 
 
+# --- who may use it ---------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("card", [A10, None])
 def test_b10_a_queue_without_a_row_has_none(card: str | None) -> None:
     """Q1: as soon as any queue has one."""
     blue = a_queue("blue").with_quota({A10: PART})
     verdict = created(asking(card=card), FREE, blue)
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, "CardNotInQuota")
-
-
-def test_b10_a_pod_without_a_name_may_use_its_queue_s_rows() -> None:
-    """P3; those of pools at zero too: their name says what is behind them."""
-    assert created(asking(card=None), RED).cards == ((A10, PART),)
-    zero = a_queue("red").with_quota({V100: PART})
-    assert judge_create(a_ledger(zero), asking(card=None).facts()).cards == ((V100, PART),)
 
 
 def test_p4_b10_a_pool_at_zero() -> None:
@@ -136,15 +126,6 @@ def test_b9_memory_needs_a_queue_with_a_row() -> None:
     assert judge_create(a_ledger(a_shared(), RED, memory_by_row=True), asking().facts()).fits
     plain = a_pod("plain").in_queue(None)
     assert judge_create(ledger, plain.facts()).outcome is Outcome.UNMANAGED
-
-
-def test_e1_b10_a_group_asks_for_memory_or_for_cards() -> None:
-    """Of cards that no node has shown the form tells."""
-    queue = a_queue("red").with_quota({V100: 9, "Tesla-V100": 9, "Tesla-V100/mps-16g*1/2": 9})
-    for other in ("Tesla-V100", "Tesla-V100/mps-16g*1/2"):
-        group = a_group("g").in_queue("red").of(1).requesting({V100: 1, other: 1})
-        verdict = judge_group(a_ledger(queue), group.facts())
-        assert "different resource" in verdict.text, verdict
 
 
 # --- what is told -----------------------------------------------------------------------------

@@ -73,17 +73,6 @@ def test_who_waits_for_a_card_to_be_known_is_tried_again_when_one_is(ledger: Led
     assert "sold" in ledger.dirty.pending.take()
 
 
-def test_a_kind_of_card_that_gets_a_resource_name_is_news_to_those_who_have_it() -> None:
-    quota = {"NVIDIA-A100": 1}
-    ledger = a_ledger(*CARDS, SOLD, a_queue("early").with_quota(quota))
-    ledger.dirty.take_changed()
-    see(ledger, a_node("new").with_cards("NVIDIA-A100", 8))
-    assert ledger.dirty.take_changed() == {"early"}
-    found = report(ledger, "early")
-    assert found is not None
-    assert found.cards[0].resource == "nvidia.com/gpu"
-
-
 def test_an_event_looks_at_no_queue_that_it_does_not_concern(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

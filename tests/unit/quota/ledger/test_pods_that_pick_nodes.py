@@ -40,15 +40,6 @@ def test_p3_a_waiting_pod_follows_the_nodes_that_are_there(pod: PodBody) -> None
     assert dict(ledger.pods[pod.uid].charge) == {H200: 1}
 
 
-def test_p3_a_pod_that_is_bound_or_gone_depends_on_no_node() -> None:
-    ledger = a_ledger(BIG, SMALL, QUEUE, POOL.gated(), NAMED.with_uid("q").gated())
-    see(ledger, POOL.on_node("small").at_revision(2))
-    ledger.pod_gone("q")
-    see(ledger, SMALL.labelled("pool", "other"))
-    assert dict(ledger.pods[POOL.uid].charge) == {H800: 1}
-    assert ledger.nodes.selection.take_moved() == []
-
-
 def test_p3_a_pod_of_a_daemon_set_waits_without_quota_while_its_node_has_no_card() -> None:
     """On every node without cards there is one: together they would take the whole quota."""
     bare = a_node("small")
@@ -67,12 +58,6 @@ def test_p3_a_pod_of_a_daemon_set_waits_without_quota_while_its_node_has_no_card
     (opening,) = openings(ledger, "red")
     assert isinstance(opening, Opening)
     assert opening.pods[0][1] == ((H800, 1),)
-
-
-def test_p3_a_pod_of_a_daemon_set_on_a_card_outside_the_quota_is_told_so() -> None:
-    other = a_node("small").with_cards("NVIDIA-L4", 8)
-    verdict = judge_create(a_ledger(BIG, other, QUEUE), NAMED.facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
 
 
 @pytest.mark.parametrize("cards", [None, H800])
@@ -119,29 +104,6 @@ def test_what_waits_for_a_node_with_its_card_is_requested(
     assert record.charge_state is (
         ChargeState.GATED_GATE if cards == "NVIDIA-L4" else ChargeState.GATED_DENY
     )
-
-
-def test_what_a_pod_may_use_by_the_labels_of_cards_is_what_it_requests() -> None:
-    pod = MADE.made_for("bare").on_nodes_labelled({f"{GPU}.product": H800}).gated()
-    ledger = a_ledger(BIG, SMALL, a_node("bare"), QUEUE, pod)
-    assert dict(ledger.pods[pod.uid].charge) == {H800: 1}
-
-
-@pytest.mark.parametrize("cards", [None, H800])
-def test_cards_of_another_maker_on_the_named_node_are_none_for_a_pod(cards: str | None) -> None:
-    pod = MADE.made_for("amd").naming(cards).gated()
-    other = a_node("amd").with_cards("Instinct-MI300X", 8, "amd.com/gpu")
-    ledger = a_ledger(SMALL, other, QUEUE.with_quota({H800: 1}), pod)
-    assert totals(ledger, H800) == (1, 0, 0, 0)
-    assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
-
-
-def test_of_a_quota_without_such_cards_a_pod_requests_none_and_waits_all_the_same() -> None:
-    pod = MADE.made_for("bare").with_cpu("2").gated()
-    ledger = a_ledger(BIG, a_node("bare"), QUEUE.with_quota({}), pod)
-    record = ledger.pods[pod.uid]
-    assert (dict(record.charge), record.charge_state) == ({"cpu": 2000}, ChargeState.GATED_GATE)
-    assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
 
 
 @pytest.mark.parametrize("cards", ["NVIDIA-H2OO", f"{H200}|NVIDIA-H2OO", "|"])

@@ -2,13 +2,11 @@
 
 import pytest
 
-from builders import CARDS, Body, a_group, a_ledger, a_namespace, a_queue, see
+from builders import CARDS, Body, a_group, a_ledger, a_namespace
 from builders.pod import PodBody
-from cardquota.quota import Policy
 from cardquota.quota.accounts import OUTSIDE
-from cardquota.quota.pods import ChargeState
 
-from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
+from ..red_queue import UNNAMED
 
 
 def queue_of(pod: PodBody, *things: Body, default: str = "") -> str:
@@ -43,40 +41,3 @@ def test_v5_volcanos_default_changes_nobodys_queue(
     team = a_namespace().with_default_queue(namespace)
     assert queue_of(pod, team, late, default=default) == queue
     assert queue_of(pod.in_group(None), team, default=default) == queue
-
-
-@pytest.mark.parametrize("default", ["", "red"])
-def test_v5_a_pod_is_counted_once_and_stays_where_it_is_when_the_group_comes(default: str) -> None:
-    ledger = a_ledger(*CARDS, RED, a_queue("default"), UNNAMED, default_queue=default)
-    counted = totals(ledger, queue=default)
-    assert counted == (1, 1, 0, 0)
-    see(ledger, a_group(VOLCANOS).in_queue("default"), UNNAMED.in_group(VOLCANOS).at_revision(9))
-    assert totals(ledger, queue=default) == counted
-    assert totals(ledger, queue="default") == (0, 0, 0, 0)
-    account = ledger.account("default")
-    assert account is not None
-    assert len(account.unadmitted) == 0
-
-
-@pytest.mark.parametrize(
-    ("pod", "things", "policy"),
-    [
-        (POD, [], Policy.DENY),
-        (POD.owned_by("ReplicaSet"), [], Policy.DENY),
-        (POD.owned_by("Job"), [], Policy.GATE),
-        (POD.owned_by("Job", "batch.volcano.sh/v1alpha1"), [], Policy.GATE),
-        (POD.in_group("gang"), [], Policy.DENY),
-        (POD.in_group("gang"), [a_group().of(1)], Policy.DENY),
-        (POD.in_group("gang"), [a_group().of(2)], Policy.GATE),
-        (POD, [RED.with_policy("Gate")], Policy.GATE),
-        (POD.owned_by("Job"), [RED.with_policy("Deny")], Policy.DENY),
-    ],
-)
-def test_section_2_the_queue_says_the_policy_else_the_controller(
-    pod: PodBody, things: list[Body], policy: Policy
-) -> None:
-    ledger = a_cluster(*things)
-    assert ledger.policy_of(pod.facts(), "red") is policy
-    see(ledger, pod.gated())
-    charge_state = ChargeState.GATED_GATE if policy is Policy.GATE else ChargeState.GATED_DENY
-    assert ledger.pods[pod.uid].charge_state is charge_state

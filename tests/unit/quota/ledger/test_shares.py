@@ -193,12 +193,6 @@ histories = st.lists(st.tuples(looks, looks, happens), min_size=1, max_size=12)
 def test_w1_after_any_history_it_is_what_the_rounds_give(
     begin: tuple[Event, ...], history: list[tuple[Event, Event, Event]]
 ) -> None:
-    hold_against_rounds(begin, history)
-
-
-def hold_against_rounds(
-    begin: tuple[Event, ...], history: list[tuple[Event, Event, Event]]
-) -> None:
     world = OversoldCluster()
     for event in begin:
         event(world)

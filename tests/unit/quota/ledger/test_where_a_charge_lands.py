@@ -33,7 +33,9 @@ def charged(ledger: Ledger) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("setting", [{"audit": True}, {"exempt": ["team"]}])
-def test_nor_in_audit_mode_nor_in_a_namespace_that_is_exempt(setting: dict[str, object]) -> None:
+def test_in_audit_mode_or_exempt_a_pod_counts_once_it_is_on_its_node(
+    setting: dict[str, object],
+) -> None:
     ledger = a_cluster(a_namespace(), POD.in_queue("victim"), **setting)
     assert charged(ledger) == {}
     see(ledger, POD.in_queue("victim").on_node("h200-a").at_revision(2))
@@ -58,12 +60,6 @@ def test_a_bound_pod_counts_only_in_a_queue_that_is_open_to_its_namespace(
     pod = POD.in_queue(queue).on_node("h200-a")
     ledger = a_cluster(a_namespace().in_mode(mode), VICTIM.open_to(*open_to), pod)
     assert charged(ledger) == {where: 2}
-
-
-def test_a_queue_that_is_closed_counts_who_runs_in_it() -> None:
-    closed = VICTIM.closed()
-    ledger = a_cluster(closed, a_namespace().in_mode("audit"), POD.in_queue("victim").on_node("x"))
-    assert ledger.pods[POD.uid].queue == "victim"
 
 
 def test_a_pod_that_only_names_its_node_is_on_none() -> None:
@@ -116,9 +112,6 @@ def test_what_runs_or_was_released_stays_charged_where_it_was(pod: PodBody, chan
     assert charged(ledger) == {"red": 2}
 
 
-# --- a group that moves ---------------------------------------------------------------------------
-
-
 # --- when it is decided ---------------------------------------------------------------------------
 
 
@@ -152,9 +145,6 @@ def test_what_others_may_have_written_there_says_nothing(text: str) -> None:
     assert pod.facts().fixed_queue is None
     assert pod.managed().facts().fixed_queue == ("red" if text == "red" else None)
     assert pod.managed().gated().ungated().stamped(text, {H200: 2}).facts().fixed_queue is None
-
-
-# --- a gate where nothing is enforced -------------------------------------------------------------
 
 
 # --- a resize -------------------------------------------------------------------------------------

@@ -61,17 +61,6 @@ def test_e7_a_node_that_takes_no_pods_has_nothing_free(node: NodeBody) -> None:
     ]
 
 
-def test_e7_what_ends_or_leaves_makes_room() -> None:
-    ledger = a_ledger(QUEUE, h200(), h800(), on("h200-1", 2))
-    see(ledger, on("h200-1", 2).in_phase("Succeeded").at_revision(2), waiting("p"))
-    release(ledger)
-    assert cards_of(ledger, "p") == [{H200: 1}]
-    ledger.node_gone("h200-1")
-    see(ledger, waiting("q"))
-    release(ledger)
-    assert cards_of(ledger, "q") == [{H800: 1}]
-
-
 def test_e7_those_on_their_way_are_counted_before_they_have_a_node() -> None:
     """Opened at once, bound some time later: three cards are two on one node, then the other."""
     ledger = a_ledger(QUEUE, h200(), h800(), *(waiting(f"p{n}") for n in range(4)))
@@ -82,14 +71,6 @@ def test_e7_those_on_their_way_are_counted_before_they_have_a_node() -> None:
     see(ledger, waiting("p4"), waiting("p5"))
     release(ledger)
     assert cards_of(ledger, "p4", "p5") == [{H200: 1}, {H200: 1}]  # then no node has any
-
-
-def test_e7_those_on_their_way_fill_nodes_tightly() -> None:
-    nodes = h200("small", 2), h200("large", 4), h800("other", 8)
-    going = [waiting(f"w{n}", 1, H200).stamped("red", {H200: 1}) for n in range(2)]
-    assert goes_to(*nodes, *going, waiting("p", 4)) == [{H200: 4}]
-    going.append(waiting("w2", 1, H200).stamped("red", {H200: 1}))
-    assert goes_to(*nodes, *going, waiting("p", 4)) == [{H800: 4}]
 
 
 def test_e7_a_pod_that_picks_its_nodes_has_those_alone() -> None:
@@ -128,15 +109,6 @@ def test_e7_a_node_whose_taints_the_pod_does_not_tolerate_has_nothing_for_it() -
     assert goes_to(tainted(h200(), wish), h800(), waiting("p")) == [{H200: 1}]
 
 
-def test_e7_of_the_nodes_of_a_card_only_those_that_are_tolerated_count() -> None:
-    nodes = tainted(h200("h200-1", 4)), h200("h200-2", 1), h800("h800-1", 4)
-    assert goes_to(*nodes, waiting("p", 1)) == [{H200: 1}]
-    assert goes_to(*nodes, waiting("p", 2)) == [{H800: 2}]
-    assert goes_to(*nodes, tolerating(waiting("p", 2))) == [{H200: 2}]
-    full = (*nodes, on("h200-1", 3))
-    assert goes_to(*full, tolerating(waiting("p", 2))) == [{H800: 2}]
-
-
 def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
     ledger = a_ledger(QUEUE, tainted(h200()), h800(), waiting("p"))
     release(ledger)
@@ -152,30 +124,12 @@ def test_e7_a_taint_that_comes_or_goes_counts_from_then_on() -> None:
     assert free.comparisons(ANYBODY) == 0
 
 
-def test_e7_where_none_is_free_a_card_of_the_nodes_that_it_picks() -> None:
-    """P5: of the other it could hold quota, and never run."""
-    zone = "topology.kubernetes.io/zone"
-    nodes = h200().labelled(zone, "a"), h800().labelled(zone, "b"), on("h800-1", 2)
-    assert goes_to(*nodes, waiting("p").on_nodes_labelled({zone: "b"})) == [{H800: 1}]
-    assert goes_to(*nodes, on("h200-1", 2, "other"), waiting("p")) == [{H200: 1}]
-
-
 def test_e7_a_label_that_only_looks_like_a_cards_picks_nodes_as_any_other() -> None:
     pool = "example.com/pool.product"
     nodes = h200().labelled(pool, "x"), h800().labelled(pool, "y")
     assert goes_to(*nodes, waiting("p").on_nodes_labelled({pool: "y"})) == [{H800: 1}]
     unnamed = a_pod("p").in_queue("red").asking_for(1).gated().on_nodes_labelled({pool: "y"})
     assert goes_to(*nodes, unnamed) == [{H800: 1}]
-
-
-def test_e7_nodes_are_picked_by_any_of_their_cards() -> None:
-    """A node with whole cards and shares, of which its pod uses the first kind."""
-    zone = "topology.kubernetes.io/zone"
-    mixed = h200().labelled(zone, "a").with_slices("1g.18gb", 7)
-    far = h800().labelled(zone, "b")
-    assert goes_to(
-        mixed, far, waiting("p", 1, f"{H800}|{H200}").on_nodes_labelled({zone: "a"})
-    ) == [{H200: 1}]
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:
@@ -186,24 +140,3 @@ def test_nothing_is_left_of_what_is_gone() -> None:
         ledger.node_gone(node)
     assert not any(containers(ledger.nodes.free).values())
     assert ledger.nodes.free.comparisons(ANYBODY) == 0
-
-
-def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:
-    ledger = a_ledger(QUEUE, on("h200-1", 2), h800(), h200(), waiting("p"))
-    assert ledger.nodes.free.most_on_node(H200) == 0
-    release(ledger)
-    assert cards_of(ledger, "p") == [{H800: 1}]
-
-
-def test_what_is_free_on_all_nodes_and_the_most_on_one() -> None:
-    ledger = a_ledger(QUEUE, h200("a", 4), h200("b", 8), on("a", 1))
-    assert (ledger.nodes.free.total(H200), ledger.nodes.free.most_on_node(H200)) == (11, 8)
-    way = a_pod("way").in_queue("red").naming(H200).asking_for(2).stamped("red", {H200: 2})
-    see(ledger, way)
-    assert (ledger.nodes.free.total(H200), ledger.nodes.free.most_on_node(H200)) == (9, 8)
-    assert (ledger.nodes.free.total(H800), ledger.nodes.free.most_on_node(H800)) == (0, 0)
-
-
-def test_a_node_that_holds_more_than_it_offers_has_nothing_free() -> None:
-    ledger = a_ledger(QUEUE, h200("a", 2), on("a", 2), h200("a", 1))
-    assert (ledger.nodes.free.total(H200), ledger.nodes.free.most_on_node(H200)) == (0, 0)

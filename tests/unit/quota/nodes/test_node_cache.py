@@ -20,34 +20,6 @@ def test_a_card_is_on_as_many_nodes_as_offer_it() -> None:
     assert cache.nodes_with() == {H200: 2, H800: 0}
 
 
-def test_d9_the_sum_is_exact_however_large() -> None:
-    """Beyond what a float holds, and beyond 64 bits."""
-    cache = a_cache()
-    cache.see(a_node("a").with_cards(H200, 2**53 + 1).facts())
-    cache.see(a_node("b").with_cards(H200, 2**63 - 1).facts())
-    cache.see(a_node("c").with_cards(H200, 2**63 - 1).facts())
-    assert cache.total(H200) == 2**64 + 2**53 - 1
-    cache.drop("b")
-    cache.drop("c")
-    assert cache.total(H200) == 2**53 + 1
-
-
-def test_it_is_news_that_a_node_counts_a_recorded_card_by_another_resource_name() -> None:
-    catalog = Catalog()
-    catalog.record(H200, "old.example/gpu")
-    cache = NodeCache(catalog)
-    assert cache.see(a_node("a").with_cards(H200, 8).facts())
-    assert not cache.see(a_node("b").with_cards(H200, 8).facts())
-
-
-def test_d9_problems_are_told_until_they_are_corrected() -> None:
-    cache, bad = a_cache(), a_node("a").with_cards(H200, "many")
-    cache.see(bad.facts())
-    assert list(cache.problems) == [("a", "allocatable nvidia.com/gpu: <many> is not a quantity")]
-    cache.see(bad.offering(8).facts())
-    assert list(cache.problems) == []
-
-
 def test_d9_whether_other_cards_of_a_node_count_is_told_and_told_again_when_it_changes() -> None:
     def told() -> list[bool]:
         return [others for _, _, others in iter(cache.take_report, None)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import CARDS, GPU, H200, H800, SHARED, a_ledger, a_node, a_pod, a_queue, see
+from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.cards import Catalog
@@ -31,36 +31,11 @@ def cards_of(ledger: Ledger, pod: PodBody) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     "pinned",
-    [
-        STOCK.on_nodes_labelled({"pool": "h800"}),
-        STOCK.on_nodes_labelled({HOST_NAME: "small"}),
-        STOCK.requiring([("pool", "In", ["h800"])]),
-        STOCK.requiring([("pool", "NotIn", ["h200"])]),
-        STOCK.requiring([("pool", "In", ["h800"]), (PRODUCT, "Exists", [])]),
-        STOCK.requiring([("pool", "In", ["none"])], [(HOST_NAME, "In", ["small", "other"])]),
-        STOCK.on_nodes_labelled({"pool": "h800", PRODUCT: H800}),
-        STOCK.made_for("small"),
-        STOCK.made_for("gone", "small"),
-    ],
-)
-def test_p3_a_pod_that_is_pinned_to_nodes_is_charged_what_those_have(pinned: PodBody) -> None:
-    assert cards_of(a_ledger(BIG, SMALL, QUEUE), pinned) == (H800,)
-
-
-@pytest.mark.parametrize(
-    "pinned",
     [STOCK.made_for("new"), STOCK.made_for("cpu"), STOCK.on_nodes_labelled({HOST_NAME: "new"})],
 )
 def test_p3_a_pod_that_names_nodes_without_cards_gets_none_of_others(pinned: PodBody) -> None:
     """It would hold quota of a card that it can never run on."""
     assert cards_of(a_ledger(BIG, SMALL, a_node("cpu"), QUEUE), pinned) == ()
-
-
-def test_p3_nodes_with_cards_of_another_resource_only_tell_none() -> None:
-    share = a_node("share").sharing(H800, 8, "81559").labelled("pool", "share")
-    ledger = a_ledger(BIG, SMALL, share, QUEUE)
-    pinned = STOCK.on_nodes_labelled({"pool": "share"})
-    assert cards_of(ledger, pinned) == ()
 
 
 def test_d8_a_node_whose_device_plugin_restarts_still_has_its_card() -> None:
@@ -213,19 +188,3 @@ def test_p8_whoever_asks_gets_the_answer_of_now_while_others_are_worked_out() ->
     cache.see(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
     assert cache.selection.more
     assert set(cache.picked(last.facts().selector)) == {H800}
-
-
-def test_shares_are_picked_by_the_labels_of_their_nodes() -> None:
-    sliced = (
-        a_node("sliced")
-        .sharing(H800, 8, "81559")
-        .labelled(f"{GPU}.sharing-strategy", "time-slicing")
-        .labelled("pool", "sliced")
-    )
-    mps = a_node("mps").sharing(H800, 8, "81559").labelled("pool", "mps")
-    rows = {f"{H800}/shared-80g*1/2": 1, f"{H800}/mps-80g*1/2": 4}
-    ledger = a_ledger(*CARDS, sliced, mps, a_queue("red").with_quota(rows))
-    pod = a_pod("p").in_queue("red").asking_for(1, SHARED)
-    strategy = {f"{GPU}.sharing-strategy": "time-slicing"}
-    for pinned in (pod.on_nodes_labelled({"pool": "sliced"}), pod.on_nodes_labelled(strategy)):
-        assert cards_of(ledger, pinned) == (f"{H800}/shared-80g*1/2",)

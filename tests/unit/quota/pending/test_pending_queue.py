@@ -8,47 +8,15 @@ from cardquota.quota.pods import ChargeState, PodRecord
 from ...containers import containers
 
 
-def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") -> PodRecord:
-    found = PodRecord(a_pod(name).gated().with_priority(priority).created(created).facts())
+def record(name: str) -> PodRecord:
+    found = PodRecord(a_pod(name).gated().facts())
     found.charge_state = ChargeState.GATED_DENY
     return found
-
-
-def test_a_queue_keeps_classes_apart_and_drops_empty_ones() -> None:
-    pending, first, second = PendingQueue(), record("a"), record("b")
-    pending.join(first, "one")
-    pending.join(second, "two")
-    assert (len(pending), set(pending.uids()), set(pending.classes)) == (
-        2,
-        {"uid-a", "uid-b"},
-        {"one", "two"},
-    )
-    pending.leave(first)
-    pending.leave(first)
-    assert (len(pending), set(pending.classes), first.class_key) == (1, {"two"}, None)
 
 
 def told(pod_class: PodClass, reason: Reason, most: int = 100) -> list[str]:
     pod_class.set_reason(reason)
     return pod_class.take_untold(most)
-
-
-def test_section_9_a_pod_is_told_once_per_reason() -> None:
-    pod_class, first, second = PodClass(), record("a"), record("b")
-    pod_class.join(first.sort_key)
-    assert told(pod_class, Reason.INSUFFICIENT_CARD) == ["uid-a"]
-    assert told(pod_class, Reason.INSUFFICIENT_CARD) == []
-    pod_class.join(second.sort_key)
-    assert pod_class.pending_notices
-    assert told(pod_class, Reason.INSUFFICIENT_CARD) == ["uid-b"]
-    assert told(pod_class, Reason.QUEUE_NOT_OPEN) == ["uid-a", "uid-b"]
-
-
-def test_section_9_one_that_left_is_told_nothing() -> None:
-    pod_class, first = PodClass(), record("a")
-    pod_class.join(first.sort_key)
-    pod_class.leave(first.sort_key)
-    assert told(pod_class, Reason.INSUFFICIENT_CARD) == []
 
 
 def test_a_large_class_is_told_bit_by_bit_while_pods_come_and_go() -> None:

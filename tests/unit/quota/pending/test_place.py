@@ -57,15 +57,6 @@ def test_those_that_wait_for_something_else_count_too() -> None:
     assert [place(world, name) for name in "ab"] == [(1, 2), (2, 2)]
 
 
-def test_one_that_waits_for_room_and_for_a_card_counts_once() -> None:
-    """Another card that becomes known may let it pass."""
-    small = a_queue("red").with_quota({H200: 1})
-    group, *pods = gang("a", 1)
-    asks = [pod.naming("NVIDIA-H800") for pod in pods]
-    world = a_world(small, group, *asks, *gang("b", 2))
-    assert [place(world, name) for name in "ab"] == [(1, 2), (2, 2)]
-
-
 def test_one_that_is_still_to_be_tried_has_a_place() -> None:
     world = a_world(FULL, HOLDER, *gang("a", 1))
     account = world.account("red")
@@ -81,14 +72,6 @@ def test_a_group_that_is_to_be_enqueued_has_a_place() -> None:
         (1, 2),
         (2, 2),
     ]
-
-
-def test_a_group_with_some_of_its_pods_counts_once() -> None:
-    """It waits to be enqueued, and its first pod for the others."""
-    group, pod, _ = gang("a", 1)
-    asks = group.asking({H200: 2}).created("2026-05-01T11:00:00Z")
-    world = a_world(FULL, HOLDER, asks, pod, *gang("b", 2))
-    assert [place(world, name) for name in "ab"] == [(1, 2), (2, 2)]
 
 
 def test_a_gang_whose_members_go_one_by_one_has_none() -> None:

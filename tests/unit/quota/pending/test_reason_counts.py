@@ -1,15 +1,12 @@
 """T7: how many pods wait for which reason, as they were last judged."""
 
-from statistics import median_low
-
-from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from builders import a_pod
-from cardquota.quota import Outcome, Reason, Verdict, time_text
+from cardquota.quota import Outcome, Reason, Verdict
 from cardquota.quota.ledger.groups import PodGroupState
-from cardquota.quota.pending import BehindHead, Candidate, PendingQueue, WaitTimes
+from cardquota.quota.pending import BehindHead, Candidate, PendingQueue
 from cardquota.quota.pods import ChargeState, PodRecord
 
 BEHIND = BehindHead("NVIDIA-H200", "team", "first", group=False, waited=None)
@@ -30,35 +27,6 @@ def candidate_of(pending: PendingQueue, key: str) -> Candidate:
     candidate = pending.classes[key].candidate
     assert candidate is not None
     return candidate
-
-
-def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
-    pending, pods = PendingQueue("red"), [record(name) for name in "abc"]
-    for pod in pods[:2]:
-        pending.join(pod, "one")
-    pending.pending_notices.add(candidate_of(pending, "one"), words(Reason.INSUFFICIENT_CARD))
-    pending.join(pods[2], "one")
-    assert pending.pending_notices.by_reason == {Reason.INSUFFICIENT_CARD: 3}
-    pending.pending_notices.add(candidate_of(pending, "one"), words(Reason.QUEUE_NOT_OPEN))
-    assert pending.pending_notices.by_reason[Reason.QUEUE_NOT_OPEN] == 3
-    for pod in pods:
-        pending.leave(pod)
-    assert pending.pending_notices.by_reason == {}
-
-
-def test_t7_who_is_behind_somebody_waits_for_that() -> None:
-    pending = PendingQueue("red")
-    pending.join(record("a"), "one")
-    pending.pending_notices.add_behind(candidate_of(pending, "one"), BEHIND)
-    assert pending.pending_notices.by_reason == {Reason.BEHIND: 1}
-
-
-def test_t7_who_waits_for_a_write_of_ours_keeps_the_last_reason() -> None:
-    pending = PendingQueue("red")
-    pending.join(record("a"), "one")
-    for reason in (Reason.INSUFFICIENT_CARD, None):
-        pending.pending_notices.add(candidate_of(pending, "one"), words(reason))
-    assert pending.pending_notices.by_reason[Reason.INSUFFICIENT_CARD] == 1
 
 
 def test_t7_a_group_without_pods_is_no_pod_that_waits() -> None:
@@ -112,23 +80,3 @@ class ComingAndGoing(RuleBasedStateMachine):
 
 
 TestComingAndGoing = ComingAndGoing.TestCase
-
-
-# --- T7: since when pods wait, kept in order while they come and go ------------------------------
-
-
-SECONDS = st.integers(0, 40)
-
-
-@given(st.lists(st.tuples(st.booleans(), SECONDS)))
-def test_t7_it_is_what_a_recount_finds(events: list[tuple[bool, int]]) -> None:
-    waits, there = WaitTimes(), list[int]()
-    for comes, second in events:
-        if comes:
-            there.append(second)
-            waits.add(time_text(second))
-        elif there:
-            waits.discard(time_text(there.pop(second % len(there))))
-        assert len(waits) == len(there)
-        assert waits.oldest == (time_text(min(there)) if there else None)
-        assert waits.median == (time_text(median_low(there)) if there else None)

@@ -9,25 +9,6 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import Pod
 from cardquota.quota.pods import State
 from cardquota.quota.pods.pod_facts import pod_facts
-from cardquota.quota.selectors import decode
-
-
-@pytest.mark.parametrize(
-    ("pod", "state"),
-    [
-        (a_pod(), State.OPEN),
-        (a_pod().gated(), State.GATED),
-        (a_pod().gated("other.example/gate"), State.GATED),
-        (a_pod().with_spec(schedulingGates=[{"name": "other.example/gate"}]), State.OPEN),
-        (a_pod().on_node("a"), State.BOUND),
-        (a_pod().on_node("a").in_phase("Running"), State.BOUND),
-        (a_pod().on_node("a").terminating(), State.BOUND),
-        (a_pod().on_node("a").in_phase("Succeeded"), State.SUCCEEDED),
-        (a_pod().gated().in_phase("Failed"), State.FAILED),
-    ],
-)
-def test_t1_how_far_a_pod_has_come(pod: PodBody, state: State) -> None:
-    assert pod.facts().state is state
 
 
 def test_the_least_a_pod_may_be_is_read() -> None:
@@ -92,18 +73,6 @@ def test_i3_part_of_a_stamp_without_the_label_is_forged(key: str) -> None:
     assert not a_pod().facts().forged
 
 
-def test_a_selector_is_kept_until_the_pod_is_bound() -> None:
-    pod = a_pod().on_nodes_labelled({"zone": "a"})
-    assert decode(pod.facts().selector).labels == (("zone", "a"),)
-    assert pod.on_node("n").facts().selector == b""
-
-
-def test_when_it_was_bound_is_what_the_api_server_says() -> None:
-    assert a_pod().on_node("a", "2026-01-01T05:00:00Z").facts().scheduled == "2026-01-01T05:00:00Z"
-    assert a_pod().on_node("a", None).facts().scheduled == ""
-    assert a_pod().facts().scheduled == ""
-
-
 MADE = a_pod("chat-7d9f8-x").owned_by("ReplicaSet", name="chat-7d9f8")
 JOB = a_pod("train-x").owned_by("Job", name="train-1")
 
@@ -125,22 +94,6 @@ def test_a_pods_workload_is_its_deployment_as_far_as_labels_tell_or_else_its_con
     pod: PodBody, kind: str, name: str
 ) -> None:
     assert (pod.facts().workload_kind, pod.facts().workload) == (kind, name)
-
-
-@pytest.mark.parametrize(
-    ("pod", "concerns"),
-    [
-        (a_pod().with_cpu("1"), False),
-        (a_pod().in_queue("queue"), True),
-        (a_pod().in_group("gang"), True),
-        (a_pod().naming(""), True),
-        (a_pod().asking_for(1, "rdma/hca"), True),
-        (a_pod().gated(), True),
-        (a_pod().stamped("queue", {}), True),
-    ],
-)
-def test_only_pods_that_can_be_charged_or_wait_concern_us(pod: PodBody, *, concerns: bool) -> None:
-    assert pod.facts().concerns_us is concerns
 
 
 def test_equal_parts_of_many_pods_are_kept_once() -> None:

@@ -2,18 +2,7 @@
 
 import pytest
 
-from builders import (
-    CARDS,
-    GPU,
-    H200,
-    H800,
-    R4090,
-    SHARED,
-    Body,
-    a_ledger,
-    a_pod,
-    a_queue,
-)
+from builders import CARDS, GPU, H200, H800, R4090, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import Reason
 from cardquota.quota.ledger import Ledger
@@ -48,12 +37,6 @@ def assert_refused(pod: PodBody, *words: str, ledger: Ledger | None = None) -> N
     assert found.text.isprintable()
 
 
-def test_p3_cards_without_quota_are_taken_only_where_no_other_is_allowed() -> None:
-    pod = a_pod().asking_for(1)
-    assert cards_of(pod.requiring([(PRODUCT, "In", [R4090, H200])])) == (H200,)
-    assert cards_of(pod.on_nodes_labelled({PRODUCT: R4090})) == (R4090,)
-
-
 @pytest.mark.parametrize("pod", [a_pod(), a_pod().naming(f"{H200}|{H800}")])
 def test_p3_a_pod_whose_nodes_are_all_to_come_has_no_card_unless_there_is_one(pod: PodBody) -> None:
     pod = pod.asking_for(1).on_nodes_labelled({"zone": "a"})
@@ -70,14 +53,6 @@ def test_p4_a_name_that_no_node_can_show_is_refused_in_spite_of_its_quota(name: 
     assert_refused(
         a_pod().naming(name).asking_for(1), "no node can have card", "correct", ledger=ledger
     )
-
-
-def test_p4_a_resource_name_from_a_queues_status_is_enough() -> None:
-    reported = a_queue().with_quota({H200: 3}).having_reported(H200, 3, GPU)
-    ledger = a_ledger(reported)
-    assert objection_to(a_pod().naming(H200).asking_for(1), ledger) is None
-    assert_refused(a_pod().naming(H200).asking_for(1, SHARED), GPU, SHARED, ledger=ledger)
-    assert cards_of(a_pod().asking_for(1), ledger) == (H200,)
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,6 @@ def container(*, always: bool = False, requests: Any = None, **limits: Any) -> d
     return {**found, "restartPolicy": "Always"} if always else found
 
 
-def cards(**spec: Any) -> int:
-    return dict(pod_totals(a_pod().with_spec(**spec).wire().spec).devices).get(GPU, 0)
-
-
 def test_p1_parts_of_a_byte_are_added_up_before_they_are_rounded() -> None:
     def memory(*amounts: str) -> int:
         containers = [container(requests={"memory": amount}) for amount in amounts]
@@ -39,10 +35,6 @@ def test_p1_a_limit_at_pod_level_counts_only_where_no_container_names_the_resour
     step = container(memory="1Gi")
     spec = a_pod().with_spec(initContainers=[step], resources=level).wire().spec
     assert pod_totals(spec)[1:] == (5_000, 2**30)
-
-
-def test_p1_pod_level_says_nothing_about_cards() -> None:
-    assert cards(containers=[container(gpu=2)], resources={"requests": {GPU: 7}}) == 2
 
 
 def test_p7_only_extended_resources_are_devices() -> None:

@@ -5,8 +5,7 @@ import pytest
 from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import PodRecord, queue_pods
+from cardquota.quota.pods import queue_pods
 
 LEDGER = (*CARDS, a_namespace("team"), a_queue().with_quota({H200: 9, H800: 9}))
 
@@ -20,23 +19,6 @@ def bound(uid: str, workload: str, cards: int = 1, namespace: str = "team") -> P
     pod = a_pod(uid).with_uid(uid).in_queue("queue").naming(H200).asking_for(cards)
     pod = pod.owned_by("StatefulSet", name=workload).in_namespace(namespace)
     return pod.stamped("queue", {H200: cards}).on_node("h200-a")
-
-
-def found(ledger: Ledger, *names: str) -> list[str]:
-    """Pods of ReplicaSets of these names."""
-    pods: list[PodRecord] = []
-    made_pods = ledger.made_pods
-    to_its_end(made_pods.each("queue", "team", "ReplicaSet", names.__contains__, pods.append))
-    return [record.facts.name for record in pods]
-
-
-def test_those_of_one_controller_are_found_in_the_order_in_which_they_were_charged() -> None:
-    ledger = a_ledger(*LEDGER)
-    see(ledger, made("a", "web-1"), made("b", "web-2"), made("c", "web-1"), made("d", "web", "Job"))
-    assert found(ledger, "web-1", "web-2", "web") == ["a", "c", "b"]
-    see(ledger, made("a", "web-1").with_cpu("1"), made("e", "web-3"))
-    assert found(ledger, "web-1") == ["c", "a"]
-    assert found(ledger, "web-9") == []
 
 
 def test_a_pod_that_goes_before_its_turn_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,7 @@ from ...steps import steps_of
 
 A100 = "NVIDIA-A100"
 STOCK = a_pod().in_queue("red").asking_for(1).facts()
-PINNED = a_pod().in_queue("red").asking_for(1).on_nodes_labelled({"pool": "x"}).facts()
 NAMED = a_pod().in_queue("red").naming(A100).asking_for(1).facts()
-ON_ONE = a_pod().in_queue("red").asking_for(1).on_nodes_labelled({"kubernetes.io/hostname": "c"})
 
 
 def a_cluster() -> Ledger:
@@ -36,12 +34,6 @@ def now(ledger: Ledger, facts: PodFacts) -> Reading:
     kept = ledger.reading_of(facts, account)
     assert kept == read(facts, account.quota, ledger, exempt_cpu_memory=False)
     return kept
-
-
-def test_alike_is_whoever_asks_alike() -> None:
-    ledger = a_cluster()
-    assert now(ledger, STOCK) is now(ledger, replace(STOCK, uid="other", name="other", revision=9))
-    assert now(ledger, STOCK) is not now(ledger, replace(STOCK, cpu=1))
 
 
 KEPT = 128 * 1024

@@ -32,29 +32,6 @@ def a_cache() -> WorkloadCache:
     return WorkloadCache(KeptObjects(limits.WORKLOADS, limits.WORKLOADS_OF_ONE))
 
 
-def test_by_kind_and_name() -> None:
-    cache = a_cache()
-    cache.see(workload("a"))
-    cache.see(workload("b", kind="StatefulSet"))
-    found = cache.named("Deployment", "team", "web")
-    assert found is not None
-    assert found.uid == "a"
-    assert cache.get("a") is found
-    assert cache.get("c") is None
-    assert cache.named("Deployment", "other", "web") is None
-    assert cache.named("ReplicaSet", "team", "web") is None
-
-
-def test_the_next_of_a_name_takes_it() -> None:
-    cache = a_cache()
-    cache.see(workload("a"))
-    cache.see(workload("b"))
-    cache.gone("a")
-    found = cache.named("Deployment", "team", "web")
-    assert found is not None
-    assert found.uid == "b"
-
-
 def test_what_an_object_owns_by_way_of_others() -> None:
     cache = a_cache()
     cache.see(workload("d", owner="custom"))

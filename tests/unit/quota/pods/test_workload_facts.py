@@ -4,12 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
-from builders import GPU, H200, a_ledger, a_pod
+from builders import GPU, H200, a_pod
 from builders.pod import PodBody
-from cardquota.cluster.watch import watched_kinds
-from cardquota.loop import ChangeNotifier
 from cardquota.quota import limits
 from cardquota.quota.objects import (
     LargeWorkload,
@@ -63,16 +60,6 @@ def test_p1_a_workload_whose_pods_get_cards_from_a_limit_range_alone_is_kept() -
     pod = pod_of(facts, "ReplicaSet", defaults)
     assert pod is not None
     assert pod.devices == ((GPU, 2),)
-
-
-def test_what_the_namespace_adds_is_added_when_it_is_asked() -> None:
-    facts, defaults = kept(body()), PodDefaults()
-    item = LimitRangeItem(type="Container", default_request={"cpu": "2"})
-    meta = Meta(name="l", namespace="team")
-    defaults.limit_range_seen(LimitRange(metadata=meta, spec=LimitRangeSpec(limits=(item,))))
-    pod = pod_of(facts, "ReplicaSet", defaults)
-    assert pod is not None
-    assert pod.cpu == 2_000
 
 
 def test_how_many_it_wants_and_has() -> None:
@@ -178,23 +165,3 @@ def test_equal_templates_are_kept_once() -> None:
 def test_what_cannot_be_read_is_left_out(broken: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="Expected"):
         read(body(**broken))
-
-
-def test_the_watch_takes_them_and_lets_them_go() -> None:
-    ledger = a_ledger()
-    (kind,) = (
-        one
-        for one in watched_kinds(ledger, ChangeNotifier(), lambda _: None)
-        if one.kind == "deployments"
-    )
-    delivery, found = kind.delivery(), body()
-    delivery.changed(Raw(json.dumps(found).encode()))
-    assert len(ledger.workloads) == 1
-    found["spec"]["template"] = body(a_pod())["spec"]["template"]
-    found["metadata"]["resourceVersion"] = "8"
-    delivery.changed(Raw(json.dumps(found).encode()))
-    assert len(ledger.workloads) == 0
-    delivery.changed(Raw(json.dumps(body()).encode()))
-    assert len(ledger.workloads) == 1
-    delivery.deleted(Raw(json.dumps(found).encode()))
-    assert len(ledger.workloads) == 0

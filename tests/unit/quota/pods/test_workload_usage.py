@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, GPU, H200, H800, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.decisions import QueueRoom, must_go_first, on_the_way
@@ -71,18 +71,6 @@ def test_they_are_found_by_their_controller() -> None:
     assert names(ledger, queue="blue") == ""
 
 
-def test_they_follow_their_queue_and_their_controller() -> None:
-    """A pod of a group has the group's queue; controllers adopt pods, and let go of them."""
-    gang = a_group("gang").in_queue("red")
-    pod = a_member("a").in_queue(None).in_group("gang").gated()
-    ledger = a_cluster(gang, pod)
-    assert names(ledger) == "a"
-    see(ledger, gang.in_queue("blue").at_revision(2))
-    assert (names(ledger), names(ledger, queue="blue")) == ("", "a")
-    see(ledger, pod.owned_by("Job", name="other").at_revision(3))
-    assert names(ledger, queue="blue") == ""
-
-
 # --- what they hold ---
 
 
@@ -106,17 +94,6 @@ def test_e2_its_own_at_the_gate_hold_nothing_and_are_not_counted_as_others_on_th
     assert on_the_way(ledger, account, but={pod_class: 2}) == {}
 
 
-def test_pods_of_another_template_give_back_what_they_are_charged() -> None:
-    """By the card that each of them has, whatever others it could have had."""
-    either = f"{H200}|{H800}"
-    changed = held("b", 1, either).stamped("red", {H800: 1})
-    ledger = a_cluster(held("a"), changed, held("c", 2, H800))
-    alike, freed = kept(ledger, a_member("new"))
-    assert (alike, freed[H800]) == (1, 3)
-    alike, freed = kept(ledger)
-    assert (alike, freed[H200], freed[H800]) == (0, 1, 3)
-
-
 def test_a_pod_that_is_being_deleted_does_not_stay() -> None:
     ledger = a_cluster(held("a").terminating(), held("b"))
     alike, freed = kept(ledger, a_member("new"))
@@ -129,9 +106,6 @@ def test_cpu_that_was_set_on_the_way_makes_no_other_pod() -> None:
     assert kept(ledger, a_member("new"))[0] == 1
 
 
-# --- how many of them must go before a new one has room ---
-
-
 def test_none_where_one_is_being_deleted() -> None:
     ledger = a_cluster(held("a"), held("b"), held("c").terminating())
     assert first(ledger, a_member("new")) == 0
@@ -141,6 +115,9 @@ def test_only_what_counts_of_them_makes_room() -> None:
     """Cpu that is not limited frees nothing; the card of another model neither."""
     ledger = a_cluster(*(held(name).with_cpu("1") for name in "abc"), held("d", 2, H800))
     assert first(ledger, a_member("new", 1, H800).asking_for(1, GPU)) == 4
+
+
+# --- how many of them must go before a new one has room ---
 
 
 @given(

@@ -12,7 +12,7 @@ from cardquota.quota import Reason
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Starvation, release_cycle
 
-from ..releasing import a_cluster, later, names, release, waiting
+from ..releasing import a_cluster, later, release, waiting
 
 RED = a_queue("red").with_quota({H200: 4, H800: 4})
 LATER = datetime.fromisoformat("2026-02-01T00:00:00Z").timestamp()
@@ -138,15 +138,15 @@ def test_a_gang_for_which_something_is_reserved_goes_on(*, fifo: bool) -> None:
     assert opened(ledger) == [["m0", "m1"]]
 
 
-# --- who closes nothing ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fifo", [True, False])
 def test_who_has_lost_its_place(*, fifo: bool) -> None:
     small = later(waiting("small")).with_priority(-1)
     ledger = a_cluster(RED.fifo() if fifo else RED, *BIG, *running(2), small)
     ledger.decisions.lose_place("team/gang")
     assert opened(ledger) == [["small"]]
+
+
+# --- who closes nothing ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fifo", [True, False])
@@ -177,17 +177,6 @@ def test_those_behind_are_told_behind_whom_they_wait() -> None:
         "waited <44641> min; wait, or ask the queue's owner for a higher quota"
     )
     assert "for a group, which" in told["foreign"].text
-
-
-def test_they_are_told_anew_when_it_has_started_and_taken_everything() -> None:
-    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
-    release(ledger, "red", LONG)
-    ends(ledger, "r0", "r1", "r2")
-    found, refusals = release(ledger, "red", LONG)
-    assert found == [["m0", "m1", "m2", "m3"]]
-    assert [(names([one]), one.verdict.reason) for one in refusals] == [
-        ([["small"]], Reason.INSUFFICIENT_CARD)
-    ]
 
 
 def test_a_group_behind_is_told_too() -> None:

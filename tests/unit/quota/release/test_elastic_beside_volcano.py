@@ -44,15 +44,6 @@ def test_v7_on_the_card_of_the_others_it_goes_at_once() -> None:
     assert cards_of(ledger, "c") == [{H200: 1}]
 
 
-def test_v7_a_minimum_on_several_cards_goes_first_alone() -> None:
-    a, b, c = (member(name, 1, EITHER) for name in "abc")
-    ledger = beside_volcano(QUEUE.with_quota({H200: 1, H800: 2}), GANG, a, b, c)
-    assert release(ledger)[0] == [["a", "b"]]
-    bind(ledger, a)
-    bind(ledger, b, card=H800)
-    assert release(ledger)[0] == [["c"]]
-
-
 def test_v7_pods_without_cards_and_without_a_gang_are_not_held_up() -> None:
     plain = a_pod("plain").in_queue("red").in_group("gang").with_cpu("1").gated()
     ledger = beside_volcano(GANG, member("a"), member("b"), plain, waiting("alone", 1, H800))

@@ -100,9 +100,6 @@ def test_e8_a_namespace_that_goes_last_asks_after_all_others_and_while_it_is_hel
     assert release(ledger)[0] == [["team/a"]]
 
 
-# --- E1 -------------------------------------------------------------------------------------------
-
-
 def test_e1_cpu_and_memory_of_min_resources_count_too() -> None:
     queue = QUEUE.limited_to(cpu="4", memory="8Gi")
     fits = a_group("a").in_queue("red").of(2).asking({}, cpu="3", memory="1Gi")
@@ -114,22 +111,7 @@ def test_e1_cpu_and_memory_of_min_resources_count_too() -> None:
     assert inqueue(ledger, "cpu") == 3_000
 
 
-def test_e1_elastic_cpu_makes_room_too() -> None:
-    pods = [pod.with_cpu("1") for pod in elastic_pods(4)]
-    asked = a_group("a").in_queue("red").of(2).asking({}, cpu="3")
-    ledger = a_cluster(FIVE.limited_to(cpu="4"), SERVICE, *pods, asked)
-    assert release(ledger)[0] == [["team/a"]]
-    more = a_group("b").in_queue("red").of(2).asking({}, cpu="1")
-    see(ledger, more)
-    assert release(ledger)[1][0].verdict.shortfalls[0].would_be == 5_000
-
-
-def test_e1_of_which_nodes_have_enough_goes_first() -> None:
-    either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 3})
-    full = a_pod("full").asking_for(8).on_node("h200-a")
-    ledger = a_cluster(full, either)
-    assert release(ledger)[0] == [["team/either"]]
-    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (0, 3)
+# --- E1 -------------------------------------------------------------------------------------------
 
 
 def test_e1_of_a_choice_only_cards_with_a_quota_are_reserved() -> None:
@@ -201,17 +183,6 @@ def waits_to_be_enqueued(ledger: Ledger, key: str = KEY) -> bool:
     return account is not None and any(group.key == key for group in account.pending.groups)
 
 
-def test_t2_its_pods_start_once_the_reservation_that_they_replace_is_seen() -> None:
-    """They are written on the group under the version that has it."""
-    members = [waiting(name).in_group("train") for name in "ab"]
-    ledger = a_cluster(GROUP.asking({H200: 2}))
-    assert release(ledger)[0] == [[KEY]]
-    see(ledger, *members)
-    assert release(ledger)[0] == []
-    see(ledger, GROUP.asking({H200: 2}).enqueued("red", {H200: 2}, "t").at_revision(200))
-    assert release(ledger)[0] == [["a", "b"]]
-
-
 def test_e1_while_a_reservation_is_written_its_pods_alone_wait_for_it() -> None:
     """Not others that ask for the same: until then they waited together."""
     service = SERVICE.asking({H200: 2})
@@ -231,17 +202,6 @@ def test_e2_what_is_reserved_for_a_gang_counts_once_though_its_pods_are_on_their
     assert judge_create(ledger, waiting("new", 1).facts()).fits
     assert judge_create(ledger, waiting("new", 2).facts()).outcome is Outcome.WAITS
     assert judge_create(ledger, waiting("new", 3, H800).facts()).fits
-
-
-def test_e2_at_create_a_member_is_judged_without_what_its_group_has_reserved() -> None:
-    ledger = a_cluster(a_group("train").in_queue("red").of(1).asking({H200: 3}))
-    release(ledger)
-    before = ledger.account("red")
-    assert before is not None
-    rows = {d: row.charged for d, row in before.rows.items()}
-    assert judge_create(ledger, waiting("a", 3).in_group("train").facts()).fits
-    assert judge_create(ledger, waiting("b", 3).facts()).outcome is Outcome.WAITS
-    assert {d: row.charged for d, row in before.rows.items()} == rows
 
 
 def asks_anything(ledger: Ledger) -> bool:
@@ -402,16 +362,6 @@ def test_e1_a_reservation_that_is_not_written_is_taken_back_and_asked_for_again(
     assert release(ledger) == ([], [])
     ledger.decisions.put_back_gang(KEY, "red")
     assert release(ledger)[0] == [[KEY]]
-
-
-def test_a_failed_start_falls_back_to_what_was_reserved_before() -> None:
-    ledger = a_cluster(GROUP.asking({H200: 3}))
-    assert release(ledger)[0] == [[KEY]]
-    see(ledger, GROUP.asking({H200: 3}).enqueued("red", {H200: 3}, "t").at_revision(200))
-    reservation = ledger.decisions.reserve(KEY, "red", "t", ((H200, 2),))
-    ledger.decisions.retract_reservation(KEY, reservation)
-    assert inqueue(ledger, H200) == 3
-    assert ledger.groups[KEY].enqueued
 
 
 @pytest.mark.parametrize("by", ["the answer", "its event"])

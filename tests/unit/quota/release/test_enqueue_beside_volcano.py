@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import H200, H800, a_group, a_namespace, a_pod, see
+from builders import H200, H800, a_group, a_pod, see
 from builders.group import GroupBody
 from cardquota.quota.decisions import enqueue_request
 from cardquota.quota.ledger import Ledger
@@ -50,22 +50,6 @@ def reserve(ledger: Ledger, group: GroupBody, number: int) -> None:
     see(ledger, stored)
 
 
-def test_who_is_not_asked_about_gets_nothing() -> None:
-    ledger = beside_volcano(asking("a", 2), asking("b", 2))
-    assert release(ledger) == ([], [])
-    ask(ledger, "team/b")
-    assert release(ledger)[0] == [["team/b"]]
-    assert inqueue(ledger) == 2
-
-
-def test_what_min_resources_names_is_reserved_where_the_queue_has_one_such_card() -> None:
-    ledger = a_cluster(GROUP.needing({GPU: 2, "cpu": "1"}), enqueues=False)
-    see(ledger, QUEUE.with_quota({H200: 3}))
-    ask(ledger, KEY)
-    assert release(ledger)[0] == [[KEY]]
-    assert inqueue(ledger) == 2
-
-
 def test_the_reservation_of_such_a_group_stands_until_it_asks_for_something_else() -> None:
     group = GROUP.needing({GPU: 2})
     ledger = beside_volcano(group)
@@ -105,14 +89,6 @@ def test_who_writes_another_request_is_to_be_asked_about_again() -> None:
     assert release(ledger)[0] == [[KEY]]
 
 
-def test_who_is_asked_about_no_longer_gives_his_place_up() -> None:
-    ledger = beside_volcano(asking("train", 2))
-    ask(ledger, KEY)
-    ledger.decisions.ask(KEY, None)
-    assert release(ledger) == ([], [])
-    ledger.decisions.ask("team/nowhere", None)
-
-
 def test_who_was_rejected_waits_until_he_asks_for_something_else() -> None:
     """Also where no place is kept for him, and nothing of him is there."""
     ledger = beside_volcano(GROUP.needing({GPU: 5}))
@@ -121,13 +97,6 @@ def test_who_was_rejected_waits_until_he_asks_for_something_else() -> None:
     assert ledger.groups[KEY].waits
     see(ledger, GROUP.needing({GPU: 4}).at_revision(300))
     assert not ledger.groups[KEY].waits
-
-
-def test_a_namespace_that_is_no_longer_enforced_asks_for_nothing() -> None:
-    ledger = beside_volcano(asking("train", 2))
-    ask(ledger, KEY)
-    see(ledger, a_namespace("team").in_mode("audit"))
-    assert release(ledger) == ([], [])
 
 
 def test_fifo_a_group_that_names_no_card_holds_up_those_who_want_the_one_that_it_gets() -> None:

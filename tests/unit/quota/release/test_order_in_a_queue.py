@@ -14,30 +14,9 @@ from cardquota.quota.pending import AT_A_TIME
 from cardquota.quota.release import Starvation
 
 from ..counting import counted_calls
-from ..releasing import (
-    GANG,
-    a_cluster,
-    later,
-    member,
-    release,
-    runs,
-    waiting,
-)
+from ..releasing import GANG, a_cluster, later, member, release, runs, waiting
 
 QUOTA = {H200: 40, H800: 25}
-
-
-def test_e6_so_does_what_is_left_of_a_minimum_that_is_reserved() -> None:
-    """As a leader finds it that takes over while a gang starts."""
-    reserved = GANG.reserving("red", {H200: 2}, "t")
-    ledger = a_cluster(reserved, waiting("first"), *(later(member(name)) for name in "ab"))
-    assert release(ledger)[0] == [["a", "b"], ["first"]]
-
-
-def test_e8_a_gang_that_has_lost_its_place_does_not_go_first_again() -> None:
-    ledger = a_cluster(GANG, runs("a", 1), member("new"), waiting("z"))
-    ledger.decisions.lose_place("team/gang")
-    assert release(ledger)[0] == [["z"], ["new"]]
 
 
 def test_i5_when_a_gang_gets_another_place_its_members_are_not_judged_again() -> None:

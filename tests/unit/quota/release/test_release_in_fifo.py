@@ -1,40 +1,9 @@
 """E6, `dequeueStrategy: fifo`: who holds up those behind, who does not, and who is told so."""
 
-from builders import H200, H800, see
+from builders import H200, see
 from cardquota.quota import Reason
 
-from ..releasing import (
-    GANG,
-    QUEUE,
-    a_cluster,
-    later,
-    member,
-    names,
-    release,
-    runs,
-    waiting,
-)
-
-
-def test_fifo_is_not_held_up_by_a_member_that_its_gang_does_not_wait_for() -> None:
-    """One beyond `minMember` goes when the gang has begun: until then it waits for no card."""
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    gang = [GANG, member("m0"), member("m1"), member("m2-extra", 1, H800)]
-    ledger = a_cluster(QUEUE.fifo(), held, *gang, later(waiting("young", 1, H800)))
-    assert release(ledger)[0] == [["young"]]
-    see(ledger, member("a-first", 1, H800), later(waiting("younger", 1, H800)))
-    assert release(ledger)[0] == []
-
-
-def test_fifo_is_held_up_by_any_member_of_a_gang_that_goes_on_with_any() -> None:
-    held = [waiting("held", 2).stamped("red", {H200: 2}), waiting("too", 3, H800)]
-    gang = [GANG, runs("r", 1), member("m1"), member("m2", 1, H800)]
-    ledger = a_cluster(
-        QUEUE.fifo(), held[0], held[1].stamped("red", {H800: 3}), *gang, waiting("z", 1, H800)
-    )
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-too")
-    assert release(ledger)[0] == [["m2"], ["z"]]
+from ..releasing import QUEUE, a_cluster, names, release, waiting
 
 
 def test_fifo_tells_those_behind_whom_they_wait_for() -> None:

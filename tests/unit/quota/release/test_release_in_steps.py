@@ -9,9 +9,7 @@ from builders import H200, H800, a_group, a_queue, see
 from cardquota.quota import Reason, Stamp
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pending import (
-    Candidate,
-)
+from cardquota.quota.pending import Candidate
 from cardquota.quota.release import (
     Opening,
     Refusal,
@@ -80,14 +78,6 @@ def test_e6_it_may_be_left_after_any_step(fifo: bool) -> None:
     assert len(whole) == (5 if fifo else 6)
 
 
-def test_e6_nobody_is_tried_while_some_are_still_to_be_activated() -> None:
-    """The last to be activated may come first."""
-    ledger = a_cluster(*(waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)))
-    steps = list(zip(range(6), release_cycle(ledger, red(ledger)), strict=False))
-    assert [step for _, step in steps[:4]] == [None] * 4
-    assert charge(ledger, steps[4][1]) == ["p000"]
-
-
 LONG_AGO = "2025-01-01T00:00:00Z"
 
 
@@ -120,14 +110,6 @@ def test_e2_of_a_gang_that_has_begun_one_that_goes_has_no_other_tried_again(
     found.clear()
     assert release(ledger)[0] == []
     assert len(found) == 1
-
-
-def test_e6_fifo_looks_at_nobody_behind_the_first_of_a_card() -> None:
-    """However many stand behind it: a cycle that was left has to come to its end some day."""
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    ledger = a_cluster(QUEUE.fifo(), held, *unlike(300), *unlike(2, H800, "h"))
-    assert release(ledger)[0] == [["h000"], ["h001"]]
-    assert list(release_cycle(ledger, red(ledger))) == []
 
 
 def with_many_cards(number: int, each: int) -> Ledger:
@@ -183,30 +165,6 @@ def test_section_9_a_class_is_told_in_pieces_and_each_of_it_once() -> None:
     assert told(ledger) == []
 
 
-def test_section_9_classes_take_turns() -> None:
-    ledger = a_cluster(*(waiting(f"a{n:02}", 9) for n in range(40)), waiting("b", 8))
-    list(release_cycle(ledger, red(ledger)))
-    assert [len(refusal.pods) for refusal in told(ledger)] == [32, 1, 8]
-
-
-def test_section_9_those_who_no_longer_wait_are_told_nothing() -> None:
-    ledger = a_cluster(*(waiting(f"p{n:03}", 9) for n in range(70)))
-    list(release_cycle(ledger, red(ledger)))
-    assert len(next_refusals(ledger, red(ledger)) or ()) == 1
-    for n in range(20, 60):
-        ledger.pod_gone(f"uid-p{n:03}")
-    list(release_cycle(ledger, red(ledger)))
-    assert all_of(told(ledger)) == [f"p{n:03}" for n in range(60, 70)]
-
-
-def test_section_9_who_is_to_be_tried_again_is_not_told_before_that() -> None:
-    ledger = a_cluster(*(waiting(f"p{n}", 3) for n in range(2)), QUEUE.with_quota({H200: 2}))
-    list(release_cycle(ledger, red(ledger)))
-    see(ledger, QUEUE.with_quota({H200: 3}).at_revision(2))
-    assert told(ledger) == []
-    assert release(ledger)[0] == [["p0"]]
-
-
 def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
     """They are asked again: none of thousands of texts is remembered."""
     ledger = a_cluster(*unlike(100), waiting("held", 3).stamped("red", {H200: 3}))
@@ -217,21 +175,6 @@ def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
     found = told(ledger)
     assert sorted(all_of(found)) == [f"p{n:03}" for n in range(100)]
     assert {refusal.verdict.reason for refusal in found} == {Reason.INSUFFICIENT_CARD}
-
-
-def test_one_that_is_asked_again_and_fits_is_tried_and_not_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It cannot: whatever makes room activates nobody who is inadmissible, so the pass has to."""
-    ledger = a_cluster(*unlike(40), waiting("held", 3).stamped("red", {H200: 3}))
-    list(release_cycle(ledger, red(ledger)))
-    see(ledger, waiting("held", 3).stamped("red", {H200: 0}).at_revision(2))
-    ledger.dirty.pending.take()
-    assert len(all_of(told(ledger))) == 32
-    assert len(ledger.dirty.pending) == 1
-    assert ledger.dirty.pending.take() == {"red"}
-    assert not ledger.dirty.pending
-    assert len(release(ledger)[0]) == 3
 
 
 def test_who_has_to_be_asked_again_is_asked_one_in_each_call(
@@ -247,17 +190,6 @@ def test_who_has_to_be_asked_again_is_asked_one_in_each_call(
         assert len(found) <= calls
         assert len(pieces) <= 1
     assert calls >= len(found) == 200 - 32
-
-
-def test_a_gang_hears_it_with_its_members_in_one_piece_if_they_are_few() -> None:
-    gang = a_group().in_queue("red").of(2)
-    members = [waiting(x).in_group("gang").with_cpu(c) for x, c in (("a", "1"), ("b", "2"))]
-    full = waiting("held", 3).stamped("red", {H200: 3})
-    ledger = a_cluster(gang, full, *members)
-    list(release_cycle(ledger, red(ledger)))
-    (refusal,) = told(ledger)
-    assert names([refusal]) == [["a", "b"]]
-    assert refusal.gang is ledger.groups["team/gang"]
 
 
 def test_section_9_a_gang_of_which_a_class_is_gone_is_told_nothing_before_it_is_tried_again() -> (

@@ -7,13 +7,7 @@ from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import (
-    Opening,
-    ReleaseJudge,
-    Wait,
-    judge_member,
-    release_cycle,
-)
+from cardquota.quota.release import Opening, ReleaseJudge, Wait, judge_member
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
@@ -27,19 +21,10 @@ from ..releasing import (
     member,
     names,
     release,
-    retract,
     runs,
     two_gangs_alike,
     waiting,
 )
-
-
-def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
-    ledger = a_cluster(GANG, member("a").with_cpu("1"), member("b", 1, H800))
-    found = next(openings(ledger, "red"))
-    assert isinstance(found, Opening)
-    assert found.gang is ledger.groups["team/gang"]
-    assert found.asked == ((H200, 1), (H800, 1), ("cpu", 1_000))
 
 
 def reserving(ledger: Ledger) -> Reservation:
@@ -59,23 +44,6 @@ def test_t2_who_comes_beyond_the_minimum_waits_until_the_reservation_is_written(
     ledger.decisions.confirm_reservation("team/gang", reserving(ledger), 5)
     assert "red" in ledger.dirty.pending.take()
     assert release(ledger)[0] == [["c"]]
-
-
-def test_t2_or_until_the_reservation_is_seen() -> None:
-    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
-    reservation = reserving(ledger)
-    ledger.dirty.pending.take()
-    see(ledger, GANG.reserving("red", dict(reservation.amounts), "t").at_revision(5))
-    assert "red" in ledger.dirty.pending.take()
-    assert release(ledger)[0] == [["c"]]
-
-
-def test_t2_where_it_could_not_be_written_all_wait_together_again() -> None:
-    ledger = a_cluster(GANG, member("a"), member("b"), member("c"))
-    ledger.decisions.retract_reservation("team/gang", reserving(ledger))
-    for name in "ab":
-        retract(ledger, name)
-    assert release(ledger)[0] == [["a", "b"], ["c"]]
 
 
 def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
@@ -161,17 +129,6 @@ def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
 
 
-def test_t2_the_same_reservation_written_again_is_seen_at_once() -> None:
-    """It changes nothing that is stored, so no event tells of it."""
-    reserved = GANG.reserving("red", {H200: 2}, "t").at_revision(5)
-    ledger = a_cluster(reserved, member("a"), member("b"))
-    reservation = ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
-    ledger.decisions.confirm_reservation("team/gang", reservation, 5)
-    group = ledger.groups["team/gang"]
-    assert (group.assumed, group.reservation) == (None, reservation)
-    assert not group.being_reserved
-
-
 def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
     ledger = a_cluster(FIVE, GANG, runs("a"), member("extra", 4), later(member("new", 2)))
     opened, refusals = release(ledger)
@@ -205,75 +162,12 @@ def test_e2_of_members_with_as_many_cards_those_with_less_cpu_and_memory_replace
     assert release(ledger)[0] == [["b", "c"]]
 
 
-def test_e2_a_smaller_member_that_can_never_fit_is_passed() -> None:
-    """It is refused by itself, so it does not count among the smallest."""
-    misplaced = member("a", 1, "no such card")
-    ledger = a_cluster(FIVE, GANG, runs("r"), misplaced, member("b", 4), later(member("c", 2)))
-    assert release(ledger)[0] == [["c"]]
-
-
-def test_e2_a_lost_member_is_replaced_once_there_is_room_past_what_never_fits() -> None:
-    held = waiting("held", 2).stamped("red", {H200: 2})
-    ledger = a_cluster(FIVE, GANG, held, runs("a"), member("extra", 9), later(member("new", 2)))
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-held")
-    assert release(ledger)[0] == [["new"]]
-
-
 def test_e2_of_members_that_ask_for_as_much_the_first_replace_the_lost_ones() -> None:
     """In whatever order they name their cards: such are not in one class."""
     alike = member("a", 1, f"{H200}|{H800}"), member("c", 1, f"{H200}|{H800}")
     other = member("b", 1, f"{H800}|{H200}")
     ledger = a_cluster(QUEUE, GANG.of(3), runs("r", 1), member("0-extra", 9), *alike, other)
     assert release(ledger)[0][0] == ["a", "b"]
-
-
-def test_a_gang_that_runs_is_tried_again_when_a_card_is_known_that_it_lacks() -> None:
-    """It waits for room as well: others of it may fit once anything is free."""
-    blue = a_queue("blue").with_quota({H200: 1})
-    ledger = a_cluster(blue, GANG, runs("r", 1), member("w", 1, f"{H200}|XPU-9"))
-    assert release(ledger)[0] == []
-    ledger.dirty.pending.take()
-    see(ledger, blue.with_quota({H200: 1, "XPU-9": 1}).at_revision(5))
-    assert "red" in ledger.dirty.pending.take()
-    assert release(ledger)[0] == [["w"]]
-
-
-def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> None:
-    gang = [member("a", 4), later(member("b", 2)), later(member("c", 2))]
-    opened, refusals = release(a_cluster(FIVE, GANG, *gang))
-    assert opened == []
-    assert names(refusals) == [["a", "b", "c"]]
-
-
-def test_t3_of_a_gang_that_has_begun_none_takes_what_is_reserved_for_another() -> None:
-    """As a new leader finds it: the reservation is written, no gate is open yet. They are judged
-    again, together.
-    """
-    other = waiting("other", 2).stamped("red", {H200: 2})
-    rest = waiting("rest", 2).stamped("red", {H800: 2})
-    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
-    reserved = GANG.reserving("red", {H200: 1, H800: 1})
-    ledger = a_cluster(reserved, other, rest, *gang)
-    assert release(ledger)[0] == [["a", "b"]]
-    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
-
-
-def test_t2_a_member_for_whom_nothing_is_reserved_takes_what_is_free() -> None:
-    gang = [member("a", 1, f"{H800}|{H200}"), runs("b")]
-    ledger = a_cluster(GANG.reserving("red", {H200: 2}), *gang)
-    assert release(ledger)[0] == [["a"]]
-    assert cards_of(ledger, "a") == [{H800: 1}]
-
-
-def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
-    """One still runs; of those that wait one is too large, and the others fit if both can."""
-    two = GANG.of(3)
-    quota = QUEUE.with_quota({H200: 2, H800: 1})
-    waits = [member("big", 2), member("a", 1, f"{H200}|{H800}"), member("b", 1)]
-    ledger = a_cluster(quota, two, runs("r", 1), *waits)
-    assert release(ledger)[0] == [["a", "b"]]
-    assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
 
 
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
@@ -340,21 +234,6 @@ def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_th
     assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
 
 
-def test_t2_members_with_the_least_choice_keep_what_is_reserved_for_them() -> None:
-    """More of them wait than must start."""
-    other = waiting("other", 2).stamped("red", {H200: 2})
-    rest = waiting("rest", 2).stamped("red", {H800: 2})
-    gang = [
-        member("a", 1, f"{H800}|{H200}"),
-        member("b", 1, f"{H800}|{H200}"),
-        later(member("c", 1, H800)),
-    ]
-    reserved = GANG.of(3).reserving("red", {H200: 1, H800: 1})
-    ledger = a_cluster(reserved, other, rest, runs("r", 0), *gang)
-    assert release(ledger)[0][0] == ["a"]
-    assert cards_of(ledger, "a") == [{H200: 1}]
-
-
 def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
     """Nothing is enforced there: nobody waits for the others of a gang."""
     audited = a_namespace("team").in_mode("audit")
@@ -381,20 +260,6 @@ def test_a_gang_that_is_held_back_is_not_tried_before_it_is_put_back() -> None:
     assert release(ledger)[0] == [["a", "b"]]
 
 
-def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
-    ledger = a_cluster(GANG, member("a"), member("b"), later(waiting("other")))
-    account = ledger.account("red")
-    assert account is not None
-    found = []
-    for opening in release_cycle(ledger, account):
-        if opening is not None and opening.gang is not None:
-            ledger.decisions.hold_back_gang(opening.gang.key)
-        elif opening is not None:
-            found.append(opening.pods[0][0].facts.name)
-            ledger.decisions.back_off(opening.pods[0][0].facts.uid)
-    assert found == ["other"]
-
-
 def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     ledger.decisions.hold_back_gang("team/gang")
@@ -417,20 +282,3 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
     found = ReleaseJudge(ledger, account).judge(candidate)
     assert isinstance(found, Wait)
     assert found.verdict.outcome is Outcome.UNSEEN
-
-
-def test_who_waits_for_a_write_under_way_holds_up_no_pod_beside_its_group() -> None:
-    """A gang was reserved for. Before that is known to be written, its group is made anew."""
-    ledger = a_cluster(a_queue("blue").with_quota({H200: 3}), GANG, member("a", 1), member("b", 1))
-    ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
-    see(ledger, waiting("c", 1).in_queue("blue").in_group("gang"))
-    ledger.group_gone("team/gang")
-    for name in "ab":
-        ledger.pod_gone(f"uid-{name}")
-    see(ledger, GANG.in_queue("blue").of(1).with_uid("another"))
-    see(ledger, later(waiting("z", 1).in_queue("blue")))
-    assert ledger.groups["team/gang"].being_reserved
-    assert release(ledger, "blue")[0] == [["z"]]
-    (unwritten,) = ledger.groups["team/gang"].unwritten
-    ledger.decisions.retract_reservation("team/gang", unwritten)
-    assert release(ledger, "blue")[0] == [["c"]]

@@ -13,15 +13,11 @@ from cardquota.quota.pending import candidate_order
 from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, Starvation, release_cycle
 
 from ..releasing import release
-from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set
+from ..rollouts import QUEUE, deployment, full, pod, replica_set
 
 
 def opened(ledger: Ledger, starvation: Starvation | None = None) -> list[list[str]]:
     return release(ledger, "queue", starvation)[0]
-
-
-def told(ledger: Ledger) -> list[str]:
-    return [refusal.verdict.text for refusal in release(ledger, "queue")[1]]
 
 
 def test_r6_it_opens_and_the_next_one_waits() -> None:
@@ -78,15 +74,6 @@ def test_r6_other_workloads_are_no_news() -> None:
     ledger.dirty.clear()
     ledger.workloads.gone("d")
     assert ledger.dirty.pending.take() == {"queue"}
-
-
-def test_r6_another_allowance_is_news() -> None:
-    ledger = full(None)
-    see(ledger, pod("new").gated())
-    (text,) = told(ledger)
-    assert "wait until some of it is free" in text
-    see(ledger, lending("1"))
-    assert opened(ledger) == [["new"]]
 
 
 def test_r6_where_nothing_is_enforced_nobody_borrows() -> None:

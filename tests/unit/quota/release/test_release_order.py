@@ -46,32 +46,6 @@ def test_e6_queues_by_priority_then_share_then_name() -> None:
     assert order == ["first", "blue", "red", "unknown", "busy"]
 
 
-def test_the_share_of_a_queue_is_its_largest_of_any_card_that_it_waits_for() -> None:
-    ledger = a_ledger(
-        *CARDS,
-        QUEUE,
-        a_pod("a").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"),
-        a_pod("b").in_queue("red").naming(H800).asking_for(2).on_node("h800-a"),
-        waiting("red", 1),
-    )
-    assert share(ledger, "red") == 333_333
-    see(ledger, a_pod("c").in_queue("red").naming(H800).asking_for(1).gated())
-    assert share(ledger, "red") == 666_666
-
-
-def test_e6_who_is_full_of_one_model_is_not_behind_for_another() -> None:
-    ledger = a_ledger(
-        *CARDS,
-        a_queue("full").with_quota({H200: 4, H800: 4}),
-        a_queue("other").with_quota({H200: 4, H800: 4}),
-        *(running("full", 4), waiting("full", 1, H800)),
-        *(running("other", 1, H800), waiting("other", 1, H800)),
-    )
-    assert queue_order(ledger, ["other", "full"]) == ["full", "other"]
-    see(ledger, a_pod("too").in_queue("full").naming(H200).asking_for(1).gated())
-    assert queue_order(ledger, ["other", "full"]) == ["other", "full"]
-
-
 def test_e6_what_groups_that_wait_to_be_enqueued_ask_for_counts_too() -> None:
     group = a_group("train").in_queue("red")
     ledger = a_ledger(*CARDS, QUEUE, running("red", 2), a_namespace("team").in_mode("enforced"))
@@ -101,20 +75,6 @@ def test_e6_the_share_is_of_what_is_deserved_not_of_the_quota() -> None:
     shares = {name: share(ledger, name) for name in ("large", "small", "modest")}
     assert shares == {"large": 666_666, "small": 333_333, "modest": 500_000}
     assert queue_order(ledger, shares) == ["small", "modest", "large"]
-
-
-def test_who_deserves_nothing_and_holds_something_goes_after_those_who_deserve_any() -> None:
-    """All there is, is guaranteed to somebody else."""
-    kept = a_queue("kept").with_quota({H200: 8}).guaranteeing_cards({H200: 8})
-    ledger = a_ledger(
-        *CARDS,
-        kept,
-        a_queue("rest").with_quota({H200: 8}),
-        a_queue("full").with_quota({H800: 1}),
-        *(waiting("kept", 8), running("rest", 1), running("full", 1, H800)),
-        *(waiting("rest", 1), waiting("full", 1, H800)),
-    )
-    assert queue_order(ledger, ["rest", "full", "kept"]) == ["kept", "full", "rest"]
 
 
 def test_w2_who_holds_all_that_it_deserves_goes_after_all_others() -> None:
@@ -148,18 +108,6 @@ def test_w2_only_what_is_asked_for_counts() -> None:
     assert usage_of(ledger, "red")[0]
 
 
-def test_w2_less_than_a_card_below_what_it_deserves_is_below_it() -> None:
-    """8 for three: each deserves two cards and two thirds."""
-    names = ("a", "b", "c")
-    ledger = a_ledger(
-        *CARDS,
-        *(a_queue(name).with_quota({H200: 8}) for name in names),
-        *(running(name, 2) for name in names),
-        *(waiting(name, 6) for name in names),
-    )
-    assert not any(usage_of(ledger, name)[0] for name in names)
-
-
 def test_w2_cpu_and_memory_count_by_what_the_queue_says_that_it_deserves() -> None:
     busy = a_pod("busy").in_queue("red").with_cpu("2").on_node("h200-a")
     ledger = a_ledger(*CARDS, QUEUE.deserving(cpu="2", memory="1Gi"), busy)
@@ -187,20 +135,6 @@ def test_queues_that_come_bit_by_bit_go_in_the_same_order() -> None:
     assert len(order) == 5
     assert taken(order) == ["z", *queue_order(ledger, [*names, "unknown"])]
     assert not order
-
-
-def test_one_that_is_added_again_goes_once_and_by_its_place_now() -> None:
-    ledger = a_ledger(*(a_queue(name).with_quota({H200: 1}) for name in "ab"))
-    order = QueueOrder(ledger)
-    order.add("ab")
-    while order.place_one():
-        pass
-    see(ledger, a_queue("b").with_quota({H200: 1}).with_priority(5))
-    order.add("b")
-    order.add("b")
-    assert taken(order) == ["b", "a"]
-    order.add("a")
-    assert taken(order) == ["a"]
 
 
 def turns(order: QueueOrder, number: int, *, left: str, changing: str = "") -> str:

@@ -5,16 +5,15 @@ from collections import Counter
 
 import pytest
 
-from builders import CARDS, H200, H800, Body, a_ledger, see
+from builders import CARDS, H200, Body, a_ledger, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodFacts
 from cardquota.quota.release import judge_member
-from cardquota.quota.reports.drift import drift
 
-from ..releasing import FIVE, GANG, QUEUE, a_cluster, member, release, waiting
+from ..releasing import FIVE, GANG, QUEUE, a_cluster, member, release
 
 TASKS = GANG.of(3).of_tasks({"head": 1, "worker": 2})
 
@@ -60,15 +59,6 @@ def test_a_lost_head_is_waited_for_though_as_many_as_must_start_run() -> None:
     assert release(ledger)[0] == [["z"], ["d"]]
 
 
-def test_a_lost_member_is_replaced_by_one_of_its_task_past_a_smaller_one() -> None:
-    """What the first lack, others of the same task may fit."""
-    running = [going(of("worker", "a")), going(of("head", "h"))]
-    late = [of("worker", "b", 4), of("worker", "c", 1), of("other", "d", 0)]
-    ledger = a_cluster(TASKS, *running, *late)
-    opened, _ = release(ledger)
-    assert opened[0] == ["c"]
-
-
 def test_very_many_kinds_of_another_task_do_not_hide_the_lost_head() -> None:
     """Nor take the room that it needs."""
     group = GANG.of(3).of_tasks({"head": 1})
@@ -84,15 +74,6 @@ def test_the_kinds_of_one_task_leave_tries_for_another() -> None:
     heads = [of("head", f"h{n:02}", 2).with_cpu(f"{n + 1}m") for n in range(70)]
     ledger = a_cluster(FIVE, group, going(of("", "a")), *kinds, *heads, of("worker", "z", 2))
     assert release(ledger)[0] == [["h00", "z"]]
-
-
-def test_elastic_and_the_end_of_the_reservation_go_by_the_number_alone() -> None:
-    running = [going(of("worker", name)) for name in "abcd"]
-    ledger = a_cluster(FIVE, TASKS, *running)
-    account = ledger.account("red")
-    assert account is not None
-    assert account.row(H200).elastic == 1
-    assert drift(ledger) == {}
 
 
 @pytest.mark.parametrize(
@@ -115,29 +96,6 @@ def test_a_minimum_by_task_that_is_wrong_or_says_nothing_asks_for_nothing(group:
 def test_a_group_that_is_no_gang_waits_for_no_task() -> None:
     group = GANG.of(1).of_tasks({"head": 1})
     assert release(a_cluster(group, of("worker", "a")))[0] == [["a"]]
-
-
-def test_e1_a_group_asks_while_a_task_is_not_there() -> None:
-    group = TASKS.asking({H200: 3})
-    ledger = a_cluster(group, *(of("worker", name) for name in "abc"))
-    assert ledger.groups["team/gang"].to_be_enqueued
-    see(ledger, of("head", "h"))
-    assert not ledger.groups["team/gang"].to_be_enqueued
-
-
-def test_fifo_it_holds_up_those_behind_by_the_cards_of_those_it_starts_with() -> None:
-    group = GANG.of(2).of_tasks({"head": 1})
-    gang = [of("worker", "a"), of("worker", "b"), of("head", "h", 4, H800)]
-    quota = QUEUE.fifo().with_quota({H200: 3, H800: 4})
-    holder = waiting("x").naming(H800).stamped("red", {H800: 1})
-    later = [waiting("z1", 1, H800), waiting("z2", 1, H200)]
-    ledger = a_ledger(*CARDS, quota, group, holder, *gang, *later)
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert {refusal.verdict.reason for refusal in refusals} == {
-        Reason.INSUFFICIENT_CARD,
-        Reason.BEHIND,
-    }
 
 
 def a_history(dice: random.Random) -> list[Body]:

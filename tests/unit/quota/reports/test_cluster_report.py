@@ -1,6 +1,6 @@
 """Section 6: the totals of each card over the whole cluster."""
 
-from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
+from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger
@@ -17,19 +17,6 @@ def totals(ledger: Ledger) -> dict[str, ClusterCard]:
 
 def bound(name: str, queue: str | None, cards: int) -> PodBody:
     return a_pod(name).in_queue(queue).naming(H200).asking_for(cards).on_node("h200-a")
-
-
-def test_total_and_total_guarantee_are_over_all_queues() -> None:
-    ledger = a_ledger(
-        *CARDS,
-        a_queue("red").with_quota({H200: 3, H800: 2}),
-        a_queue("blue").with_quota({H200: 4}),
-        bound("a", "red", 2),
-        bound("b", "blue", 1),
-    )
-    card = totals(ledger)[H200]
-    assert (card.allocatable, card.guarantee, card.allocated, card.oversold) == (8, 7, 3, 0)
-    assert totals(ledger)[H800].guarantee == 2
 
 
 def test_q3_what_quotas_exceed_the_cluster_by_is_oversold() -> None:
@@ -115,13 +102,6 @@ def test_q3_what_there_is_goes_to_on_line_quotas_first() -> None:
     card = totals(a_ledger(*queues))[H200]
     assert card.oversold_by_use() == {ONLINE: 5, QueueUse.BY_CONTROLLER: 2, OFFLINE: 4}
     assert sum(card.oversold_by_use().values()) == card.oversold
-
-
-def test_a_change_of_policy_moves_all_that_the_queue_has() -> None:
-    queue = a_queue("red").with_quota({H200: 3}).with_policy("Deny")
-    ledger = a_ledger(*CARDS, queue, bound("a", "red", 2))
-    ledger.queue_seen(queue.with_policy("Gate").at_revision(2).facts())
-    assert totals(ledger)[H200].parts == {OFFLINE: UseTotals(allocated=2, guarantee=3)}
 
 
 def test_cpu_and_memory_are_no_cards() -> None:

@@ -1,6 +1,6 @@
 """What is used outside every queue, and by whom (section 2, V5)."""
 
-from builders import GPU, H200, H800, a_namespace, a_node, a_pod
+from builders import GPU, H200, H800, a_node, a_pod
 from builders.pod import PodBody
 from cardquota.quota.reports import OutsideUse
 from cardquota.quota.reports.cluster_report import outside_use
@@ -32,14 +32,6 @@ def test_v5_by_card_the_most_first_and_who() -> None:
     assert found == OutsideUse(4, {H800: 4, H200: 3}, ("other/d", "team/a", "team/b"))
     assert list(found.cards) == [H800, H200]
     assert outside_use(ledger, "other") == OutsideUse(1, {H200: 1}, ("other/d",))
-
-
-def test_v5_a_card_of_a_node_that_is_not_known_is_left_out() -> None:
-    assert outside_use(a_cluster(bound("lost", 1, "gone"))) == OutsideUse(0, {})
-
-
-def test_v5_nobody() -> None:
-    assert outside_use(a_cluster(a_namespace())) == OutsideUse(0, {})
 
 
 def test_v5_a_few_are_named() -> None:

@@ -2,23 +2,10 @@
 
 import pytest
 
-from builders import (
-    CARDS,
-    GPU,
-    H200,
-    H800,
-    R4090,
-    R4090D,
-    Body,
-    a_group,
-    a_ledger,
-    a_pod,
-    a_queue,
-    see,
-)
+from builders import CARDS, GPU, H200, H800, R4090, R4090D, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import CardRow, QueueReport, ResourceRow, columns, report
+from cardquota.quota.reports import CardRow, QueueReport, columns, report
 
 QUEUE = a_queue("red").with_quota({H200: 3})
 
@@ -79,15 +66,6 @@ def test_p4_the_resource_name_of_a_card_is_kept_over_a_restart() -> None:
     assert of(QUEUE.having_reported(H200, 3, None)).cards[0].resource is None
 
 
-def test_cpu_and_memory_are_quantities() -> None:
-    running = a_pod().in_queue("red").with_cpu("1500m").with_memory("1536Mi").on_node("a")
-    found = of(QUEUE.limited_to(cpu="4"), running)
-    assert found.resources == (
-        ResourceRow("cpu", 4_000, 1_500, 0, 1_500, 0),
-        ResourceRow("memory", None, 1_536 * 2**20, 0, 1_536 * 2**20, 0),
-    )
-
-
 def test_guarantee_and_deserved_of_cpu_and_memory_are_what_the_spec_says() -> None:
     found = of(QUEUE.guaranteeing(cpu="2", memory="2Gi").deserving(cpu="2500m"))
     texts = [row.texts() for row in found.resources]
@@ -95,21 +73,6 @@ def test_guarantee_and_deserved_of_cpu_and_memory_are_what_the_spec_says() -> No
         ("2", "2500m"),
         ("2Gi", None),
     ]
-
-
-def test_q7_what_is_over_its_quota_is_told() -> None:
-    assert of(*CARDS, QUEUE, pod("big", 5)).over == ((H200, 5, 3),)
-
-
-def test_q4_a_quota_that_cannot_be_read_is_told() -> None:
-    assert "not JSON" in of(QUEUE.with_quota_text("{")).quota_problem
-    assert of(QUEUE).quota_problem == ""
-
-
-def test_state_uid_and_generation() -> None:
-    found = of(QUEUE.closed().put(4, "metadata", "generation"))
-    assert (found.name, found.state, found.uid, found.generation) == ("red", "Closed", "uid-red", 4)
-    assert found.state_is_ours
 
 
 def test_columns_show_each_model_never_a_sum() -> None:
@@ -129,19 +92,10 @@ def test_columns_show_what_is_elastic_of_cards_cpu_and_memory() -> None:
     assert columns(found).elastic == f"{H200} 2, cpu 1.5, memory 2Gi"
 
 
-def test_columns_of_an_empty_queue() -> None:
-    shown = columns(of(a_queue("red")))
-    assert (shown.cards, shown.inqueue, shown.cpu, shown.memory) == ("-", "-", "0/-", "0/-")
-
-
 def test_columns_of_many_models_show_the_busiest() -> None:
     queue = a_queue("red").with_quota({H200: 3, H800: 2, R4090: 2, R4090D: 1, "PPU": 5})
     shown = columns(of(*CARDS, queue, pod("busy", 1, R4090D)))
     assert shown.cards == f"{R4090D} 0/1, {R4090} 0/2, {H200} 0/3, +2 more"
-
-
-def test_a_healthy_queue_has_no_note() -> None:
-    assert columns(of(*CARDS, QUEUE.with_quota({H200: 1}))).note == ""
 
 
 def test_q7_q3_the_note_says_what_is_over_its_quota_and_oversold() -> None:
@@ -158,14 +112,3 @@ def test_q4_q6_the_note_says_that_a_quota_is_unreadable_or_the_queue_closed() ->
 def test_the_note_of_many_cards_is_short() -> None:
     queue = a_queue("red").with_quota({f"card-{n}": 1 for n in range(1_000)})
     assert columns(of(queue)).note == "oversold: card-0, card-1, card-10, +997 more"
-
-
-def test_what_a_queue_deserves_is_news_to_those_who_share_its_cards() -> None:
-    """And to nobody else: a thousand other queues are not looked at for it."""
-    quotas = {"a": {H200: 5}, "b": {H200: 8}, "c": {H800: 5}}
-    ledger = a_ledger(*CARDS, *(a_queue(name).with_quota(rows) for name, rows in quotas.items()))
-    ledger.dirty.take_changed()
-    see(ledger, a_queue("b").with_quota({H200: 9}))
-    assert ledger.dirty.take_changed() == {"a", "b"}
-    ledger.queue_gone("b")
-    assert "a" in ledger.dirty.take_changed()

@@ -94,19 +94,3 @@ def test_p5_the_cards_that_are_left_are_those_whose_nodes_can_meet_it(
 ) -> None:
     wanted = [card for card in cards if leaves(card, key, operator, values)]
     assert CardRequirement(key, operator, values).allowed(cards) == wanted
-
-
-def test_p5_nothing_is_above_or_below_what_is_no_number() -> None:
-    """Not even of a card that nodes without the label may have."""
-    cards = [Card("a", "r", ((SIZE, "7"),)), Card("b", "r", (), barred=((SIZE, "7"),))]
-    for values in (("x",), ("1", "2"), ()):
-        term = Term(match_expressions=(Expression(key=SIZE, operator="Gt", values=values),))
-        assert Selector(terms=(term,)).allowed(cards) == []
-
-
-def test_p5_a_card_whose_nodes_write_its_memory_in_several_ways_is_left_by_one_of_them() -> None:
-    memory = MemoryLabel(SIZE, 80, MemoryUnit.WRITTEN, ("80Gi", "81920"))
-    card = Card("a", "gpu", ((PRODUCT, "a"),), memory)
-    for values, left in ((("81920",), True), (("81920", "80Gi"), False)):
-        term = Term(match_expressions=(Expression(key=SIZE, operator="NotIn", values=values),))
-        assert bool(Selector(terms=(term,)).allowed([card])) is left

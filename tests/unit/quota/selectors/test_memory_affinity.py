@@ -13,11 +13,6 @@ def asked(*memories: MemoryLabel | None) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.operator, one.values or ()) for one in memory_asked_for(memories)]
 
 
-def test_a_number_of_mib_is_asked_for_by_its_range() -> None:
-    assert asked(BIG) == [("Gt", ("81407",)), ("Lt", ("82432",))]
-    assert asked(MemoryLabel(KEY, 0, MemoryUnit.MIB)) == [("Gt", ("0",)), ("Lt", ("512",))]
-
-
 def test_a_number_with_a_unit_is_asked_for_by_what_nodes_have_written() -> None:
     assert asked(WRITTEN) == [("In", ("64G", "65530"))]
     assert asked(MemoryLabel(KEY, 64, MemoryUnit.WRITTEN)) == []

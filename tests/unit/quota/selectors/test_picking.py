@@ -1,47 +1,16 @@
 """Nodes are picked by their labels as if each were asked (P3)."""
 
-from collections.abc import Mapping
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import a_pod
-from cardquota.quota.selectors import NODE_NAME, LabelledNode, Selector, picked
+from cardquota.quota.selectors import LabelledNode, Selector, picked
 
 from ..asked_node import selects
-
-NODES: Mapping[str, Mapping[str, str]] = {
-    "n0": {"zone": "a", "rank": "1"},
-    "n1": {"zone": "b", "rank": "20"},
-    "n2": {"zone": "b", "rank": "x"},
-    "n3": {},
-}
 
 
 def selector(*terms: list[tuple[str, str, list[str]]]) -> Selector:
     return Selector.of(a_pod().requiring(*terms).wire().spec)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [
-        (selector([("zone", "In", ["a"])], [("rank", "In", ["x"])]), ["n0", "n2"]),
-        (selector([]), []),
-        (selector([], [("zone", "In", ["a"])]), ["n0"]),
-        (selector(), []),
-        (selector([(NODE_NAME, "In", ["n2", "gone"])]), ["n2"]),
-        (selector([(NODE_NAME, "NotIn", ["n2"]), ("zone", "In", ["b"])]), ["n1"]),
-        (selector([(NODE_NAME, "Gt", ["0"])]), []),
-        (Selector(), ["n0", "n1", "n2", "n3"]),
-        (Selector(labels=(("rank", "1"), ("zone", "a"))), ["n0"]),
-        (Selector(labels=(("rank", "1"), ("zone", "b"))), []),
-        (Selector(labels=(("none", ""),)), []),
-    ],
-)
-def test_the_nodes_that_are_picked(wanted: Selector, found: list[str]) -> None:
-    nodes = [LabelledNode(name, labels) for name, labels in NODES.items()]
-    assert [node.name for node in picked(wanted, nodes)] == found
 
 
 _VALUES = st.sampled_from(("1", "2", "-3", "007", "+5", "x", "", " 1", str(2**63), "1_0", "٣"))

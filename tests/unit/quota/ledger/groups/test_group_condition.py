@@ -6,12 +6,7 @@ import pytest
 
 from builders import a_group
 from cardquota.quota import TASKS
-from cardquota.quota.ledger.groups import (
-    FOREIGN,
-    NO_CONDITION,
-    NO_QUOTA_CONDITION,
-    QUOTA_CONDITION,
-)
+from cardquota.quota.ledger.groups import FOREIGN, NO_QUOTA_CONDITION, QUOTA_CONDITION
 from cardquota.quota.ledger.groups.group_facts import group_facts
 from cardquota.quota.objects import PodGroup
 
@@ -28,11 +23,6 @@ def test_ours_is_found_among_others() -> None:
     other = {"type": "Ready", "status": "True"}
     found = group_facts(decoded(other, {**OURS, "lastTransitionTime": when})).condition
     assert (found.type, found.reason, found.since) == ("Unschedulable", "QueueNotOpen", when)
-
-
-def test_without_one_of_ours_there_is_none() -> None:
-    assert group_facts(decoded({"type": "Ready"})).condition == NO_CONDITION
-    assert a_group().facts().condition == NO_CONDITION
 
 
 @pytest.mark.parametrize(

@@ -5,26 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from builders import CARDS, a_group, a_ledger, a_pod, a_queue, see
-from cardquota.quota import MIN_MEMBER, TASKS
 from cardquota.quota.ledger.groups import minimum_problem, queue_said
-
-
-@pytest.mark.parametrize(
-    ("minimum", "by_task"),
-    [
-        (None, None),
-        (1, {}),
-        (MIN_MEMBER.most, None),
-        (3, {"head": 1, "worker": 2}),
-        (3, {"head": 0}),
-        (None, {"worker": 2}),
-        (TASKS.most, {f"t{n}": 1 for n in range(TASKS.most)}),
-    ],
-)
-def test_a_minimum_that_means_something(
-    minimum: int | None, by_task: Mapping[str, int] | None
-) -> None:
-    assert minimum_problem(minimum, by_task) == ""
 
 
 @pytest.mark.parametrize(
@@ -119,24 +100,5 @@ def test_a_group_is_kept_for_its_failed_members_alone() -> None:
     assert ledger.groups["team/gang"].failed
     see(ledger, FAILED.in_group("other").at_revision(2))
     assert ledger.groups.keys() == {"team/other"}
-    ledger.pod_gone(FAILED.uid)
-    assert not ledger.groups
-
-
-def test_one_whose_phase_is_set_back_has_not_failed() -> None:
-    ledger = a_ledger(*CARDS, FAILED)
-    see(ledger, FAILED.in_phase("Running").at_revision(2))
-    group = ledger.groups["team/gang"]
-    assert (set(group.failed), set(group.members)) == (set(), {FAILED.uid})
-
-
-def test_one_that_is_said_to_have_succeeded_after_all_has_not_failed() -> None:
-    ledger = a_ledger(*CARDS, FAILED)
-    see(ledger, FAILED.in_phase("Succeeded").at_revision(2))
-    group = ledger.groups["team/gang"]
-    assert (set(group.failed), set(group.succeeded)) == (set(), {FAILED.uid})
-    see(ledger, FAILED.at_revision(3))
-    group = ledger.groups["team/gang"]
-    assert (set(group.failed), set(group.succeeded)) == ({FAILED.uid}, set())
     ledger.pod_gone(FAILED.uid)
     assert not ledger.groups

@@ -79,11 +79,6 @@ def test_the_end_of_one_reservation_is_not_that_of_another() -> None:
     assert ledger.groups[KEY].settled_revision == 0
 
 
-def test_a_gang_has_more_than_one_member() -> None:
-    for minimum, gang in ((None, False), (0, False), (1, False), (2, True)):
-        assert a_cluster(GANG.of(minimum)).groups[KEY].gang is gang
-
-
 @pytest.mark.parametrize(
     ("things", "stage"),
     [

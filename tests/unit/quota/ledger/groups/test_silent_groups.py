@@ -28,10 +28,6 @@ def test_until_all_pods_of_its_minimum_are_there() -> None:
     assert not needs_nothing(ledger)
 
 
-def test_one_that_says_what_it_will_ask_for_is_judged() -> None:
-    assert not needs_nothing(a_ledger(*CARDS, QUEUE, ENFORCED, GROUP.asking({H200: 2})))
-
-
 @pytest.mark.parametrize(
     "queue", [None, QUEUE.open_to("other"), QUEUE.annotated("volcano.sh/card.state", "Closed")]
 )
@@ -69,7 +65,3 @@ def test_who_is_gone_is_looked_at_no_more() -> None:
     ledger.dirty.clear()
     ledger.queue_gone("red")
     assert ledger.dirty.groups.take() == set()
-
-
-def test_it_needs_something_once_its_pods_are_there() -> None:
-    assert not needs_nothing(a_ledger(*CARDS, ENFORCED, GROUP, member("a"), member("b")))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, a_group, a_ledger
+from builders import H200, a_group
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.groups import LONGEST, StoredGroup, pointer
@@ -66,13 +66,3 @@ def test_what_it_may_write_in_another_way_is_not(text: str) -> None:
 def test_nor_are_fractions_and_tables_that_are_not_read() -> None:
     assert stored(GANG.put({"cpu": 0.5}, "spec", "minResources")) is None
     assert stored(GANG.of_tasks({})) is None
-
-
-def test_the_latest_counts_where_nothing_else_has_changed() -> None:
-    """A group like before, but for our mark."""
-    ledger = a_ledger(GANG)
-    ledger.group_seen(GANG.annotated(v.SETTLE, "mark").at_revision(5).facts())
-    (group,) = ledger.groups.values()
-    assert group.facts is not None
-    assert group.facts.stored is not None
-    assert (group.facts.revision, group.facts.stored.settled) == (5, "mark")
