@@ -7,8 +7,7 @@ within a bounded time: allowed, changed (a gate), warned or denied with the numb
 from .fitting import WorkloadRoom
 from .keys import key_warnings, of_tasks, of_template
 from .pod_groups import PodGroupReviews
-from .pod_judge import MOST_WAITING, CardlessClaims, VisibilityWait
-from .pods import PodReviews, ResizeReviews
+from .pods import MOST_WAITING, CardlessClaims, PodReviews, ResizeReviews, VisibilityWait
 from .questions import QuestionReviews, Questions
 from .queues import QueueReviews
 from .review import AdmissionResponse, GroupResource, Request, Reviewer, decode

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from cardquota.install.webhook_objects import MUTATE, VALIDATE
 from cardquota.quota.decisions.group_write import judge_group_write
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages, shortfall_messages
@@ -27,11 +28,9 @@ from cardquota.quota.vocabulary import (
 from cardquota.settings import Settings
 
 from .keys import annotations_of, dropping, keeping, key_warnings
-from .pod_judge import VisibilityWait
+from .pods import VisibilityWait
 from .review import (
-    MUTATE,
     UNREADABLE,
-    VALIDATE,
     AdmissionResponse,
     Request,
     Routes,

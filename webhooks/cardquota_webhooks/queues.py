@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 import msgspec
 
+from cardquota.install.webhook_objects import VALIDATE
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
 from cardquota.quota.amounts import Amounts
@@ -30,7 +31,6 @@ from cardquota.quota.words import MOST_LISTED
 from .keys import key_warnings
 from .review import (
     UNREADABLE,
-    VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,

@@ -110,10 +110,6 @@ class AdmissionResponse(NamedTuple):
 Review = Callable[[Request], Awaitable[AdmissionResponse]]
 Routes = Mapping[tuple[str, str, str], Review]
 """What answers a review: by path, API group, and resource with its subresource."""
-MUTATE: Final = "/mutate"
-VALIDATE: Final = "/validate"
-OBSERVE: Final = "/observe"
-"""The path of what is refused by others than us."""
 SCALE: Final = "scale"
 """The subresource of how many replicas there shall be."""
 ANY: Final = "*"

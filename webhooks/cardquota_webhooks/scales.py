@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cardquota.cluster.events import ObjectReference
+from cardquota.install.webhook_objects import MUTATE, VALIDATE
 from cardquota.loop.time_slice import WorkQueue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Amounts
@@ -31,13 +32,11 @@ from cardquota.quota.verdict import Effect, Outcome, Verdict
 from cardquota.settings import Settings
 
 from .fitting import WorkloadRoom, told, told_partly
-from .pod_judge import VisibilityWait
+from .pods import VisibilityWait
 from .review import (
     ANY,
-    MUTATE,
     SCALE,
     UNREADABLE,
-    VALIDATE,
     AdmissionResponse,
     Request,
     Routes,

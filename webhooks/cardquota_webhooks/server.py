@@ -21,13 +21,13 @@ from cardquota.cluster.serving.http_call import (
     text_answer,
 )
 from cardquota.cluster.serving.http_server import HttpServer
+from cardquota.install.webhook_objects import OBSERVE
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
 
 from .review import (
     ANY,
-    OBSERVE,
     SCALE,
     AdmissionResponse,
     Request,

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from prometheus_client import Counter
 
+from cardquota.install.webhook_objects import OBSERVE, VALIDATE
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.decisions.volcano import has_too_many_tasks, judge_job
 from cardquota.quota.ledger.ledger_reader import LedgerReader
@@ -23,17 +24,8 @@ from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, RefusedWrite
 
 from .keys import key_warnings, of_tasks
-from .pod_judge import CardlessClaims, VisibilityWait
-from .review import (
-    OBSERVE,
-    UNREADABLE,
-    VALIDATE,
-    AdmissionResponse,
-    Request,
-    Routes,
-    deny,
-    too_large,
-)
+from .pods import CardlessClaims, VisibilityWait
+from .review import UNREADABLE, AdmissionResponse, Request, Routes, deny, too_large
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")

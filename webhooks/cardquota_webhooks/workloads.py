@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from cardquota.install.webhook_objects import VALIDATE
 from cardquota.loop.time_slice import WorkQueue
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
@@ -40,9 +41,8 @@ from cardquota.settings import Settings
 
 from .fitting import WorkloadRoom, told, told_partly
 from .keys import key_warnings, keys_beside_template, of_template
-from .pod_judge import CardlessClaims, VisibilityWait, with_claims
-from .pods import foreign_gates
-from .review import UNREADABLE, VALIDATE, AdmissionResponse, Request, Routes, too_large
+from .pods import CardlessClaims, VisibilityWait, foreign_gates, with_claims
+from .review import UNREADABLE, AdmissionResponse, Request, Routes, too_large
 from .workload_objects import (
     KINDS,
     Makers,

@@ -9,9 +9,9 @@ import msgspec
 
 from ..cluster.api.api_error import ApiError
 from ..cluster.api.client import Client
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.watch.feed import WatchedKind, ledger_settings, watched_kinds
 from ..cluster.watch.listing import Unreadable
-from ..loop.time_slice import ChangeNotifier
 from ..quota.ledger.ledger import Ledger
 from ..quota.words import logged, show
 from ..settings import Settings

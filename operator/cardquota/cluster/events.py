@@ -24,12 +24,12 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from ..loop.time_slice import Backoff
 from ..quota import vocabulary as v
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.pods.pod_facts import PodFacts
 from .api.api_error import ApiError, OutcomeUnknown
 from .api.client import Client
-from .api.clock import Backoff
 
 log = logging.getLogger(__name__)
 

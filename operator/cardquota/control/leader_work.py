@@ -11,8 +11,9 @@ from typing import Final, Protocol
 
 from ..cluster.api.client import Client
 from ..cluster.events import EventRecorder
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.writes import FencedWriter, TermGuard
-from ..loop.time_slice import LEADER_SLICE, ChangeNotifier, Later, Timer, TimeSlice, in_loop_later
+from ..loop.time_slice import LEADER_SLICE, Later, Timer, TimeSlice, in_loop_later
 from ..metrics import Metrics
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger

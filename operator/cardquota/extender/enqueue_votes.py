@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from ..loop.time_slice import ChangeNotifier, TimeSlice
+from ..cluster.watch.delivery import ChangeNotifier
+from ..loop.time_slice import TimeSlice
 from ..quota.decisions.group_judgement import judge_enqueue
 from ..quota.decisions.volcano import (
     EnqueueRequest,

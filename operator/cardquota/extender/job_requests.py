@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..loop.time_slice import ChangeNotifier
+from ..cluster.watch.delivery import ChangeNotifier
 from ..quota.decisions.volcano import EnqueueRequest, has_too_many_tasks, request_of_job
 from ..quota.ledger.groups.group_facts import GroupFacts, job_of
 from ..quota.ledger.ledger_reader import LedgerReader

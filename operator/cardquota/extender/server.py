@@ -27,7 +27,8 @@ from ..cluster.serving.http_call import (
     text_answer,
 )
 from ..cluster.serving.http_server import HttpServer
-from ..loop.time_slice import ChangeNotifier, TimeSlice, in_slices
+from ..cluster.watch.delivery import ChangeNotifier
+from ..loop.time_slice import TimeSlice, in_slices
 from ..metrics import Metrics
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts

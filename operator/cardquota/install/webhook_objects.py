@@ -47,6 +47,7 @@ from .policies.key_policies import by_volcano, group_given, written_at_release
 MUTATE: Final = "/mutate"
 """Paths that the API server calls, without their secret."""
 OBSERVE: Final = "/observe"
+"""The path of what is refused by others than us."""
 VALIDATE: Final = "/validate"
 SUFFIX: Final = "cardquota.volcano.sh"
 ENFORCED: Final = "pods-enforced"

@@ -8,11 +8,12 @@ from .ended import ended
 from .loop_watch import BOUND, LoopWatch, TimedSelector
 from .time_slice import (
     LEADER_SLICE,
-    ChangeNotifier,
+    Backoff,
     Later,
     Timer,
     TimeSlice,
     WorkQueue,
+    boottime,
     in_loop_later,
     in_slices,
 )

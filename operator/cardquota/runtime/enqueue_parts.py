@@ -10,11 +10,11 @@ from typing import Final
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
+from ..cluster.watch.delivery import ChangeNotifier
 from ..extender.enqueue_server import EnqueueServer
 from ..extender.enqueue_votes import EnqueueVotes, Notify
 from ..extender.job_requests import JobRequests
 from ..extender.leader_client import LeaderClient, LeaderVotes
-from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS

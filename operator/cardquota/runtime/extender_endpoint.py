@@ -25,13 +25,13 @@ from ..cluster.certificates.certificates import read_certificates
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
 from ..extender.server import ExtenderServer, SchedulerVerbs
 from ..extender.waker import Waker
-from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..settings import Packing, Settings

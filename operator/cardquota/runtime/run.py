@@ -16,8 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.pod_judge import CardlessClaims, VisibilityWait
-from cardquota_webhooks.pods import PodReviews, ResizeReviews
+from cardquota_webhooks.pods import CardlessClaims, PodReviews, ResizeReviews, VisibilityWait
 from cardquota_webhooks.questions import QuestionReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.review import Reviewer
@@ -30,11 +29,12 @@ from cardquota_webhooks.workloads import WorkloadReviews
 from ..cluster.api.access import AccessError
 from ..cluster.api.client import Client
 from ..cluster.api.kubeconfig import find_access
-from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.watch.feed import AT_ONCE, LeftOutReads, ledger_settings, watched_kinds
+from ..cluster.watch.listing import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
@@ -46,7 +46,6 @@ from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch, TimedSelector
-from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT

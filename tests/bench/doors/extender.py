@@ -17,6 +17,7 @@ from typing import Final
 
 from builders import H200, a_ledger, a_node, a_pod
 from builders.pod import PodBody
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import (
     BEST,
     LeaderCall,
@@ -28,7 +29,6 @@ from cardquota.extender import (
     read_args,
     scores_answer,
 )
-from cardquota.loop import ChangeNotifier
 from cardquota.quota.cards import CardPlacement, MemoryPod
 from cardquota.quota.ledger import Ledger
 

@@ -18,8 +18,9 @@ from typing import Any, Final, cast
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
 from cardquota.cluster.events import EventRecorder
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.control import LeaderWork, leadership, term_writers
-from cardquota.loop import ChangeNotifier, TimedSelector
+from cardquota.loop import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodFacts

@@ -12,16 +12,10 @@ from typing import Any, cast
 
 import msgspec
 
-from cardquota.cluster.api import (
-    ApiError,
-    Client,
-    OutcomeUnknown,
-    decode_identity,
-    revision_of,
-)
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.election import Elector, RevisionSource, StoredTerm, TermObject, takeover
 from cardquota.cluster.serving import MOST, BodyBudget
-from cardquota.cluster.watch import Delivery, ObjectIndex, delivery
+from cardquota.cluster.watch import Delivery, ObjectIndex, decode_identity, delivery, revision_of
 from cardquota.cluster.writes import pod_path
 from cardquota.control import WorkloadWaker, leadership
 from cardquota.control.release import (

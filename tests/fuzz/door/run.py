@@ -13,6 +13,7 @@ from builders import GPU, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.cluster.api import Client
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.cluster.writes import FencedWriter
 from cardquota.extender import (
     LARGEST_BODY,
@@ -22,7 +23,6 @@ from cardquota.extender import (
     LeaderClient,
     SchedulerVerbs,
 )
-from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from fuzz.product import encoded

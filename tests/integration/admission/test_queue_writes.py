@@ -4,7 +4,8 @@ import json
 
 from builders import H200, a_queue
 from builders.queue import QueueBody
-from cardquota.cluster.api import Client, QueueLookup, from_kubeconfig
+from cardquota.cluster.api import Client, from_kubeconfig
+from cardquota.cluster.watch import QueueLookup
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards import MOST_ROWS
 from integration.asking import ask

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from aiohttp import ClientResponse
 
-from cardquota.cluster.api import Access, ApiError, Backoff, Client
+from cardquota.cluster.api import Access, ApiError, Client
 from cardquota.cluster.api.kubeconfig import find_access
 from cardquota.cluster.watch import Delivery, Reflector
+from cardquota.loop import Backoff
 from cardquota.quota.objects import Meta, Wire
 from harness.proxy import Proxy
 

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from cardquota.cluster.api import Client, boottime
+from cardquota.cluster.api import Client
 from cardquota.cluster.election import Elector, LeadershipLost, settle_and_catch_up
+from cardquota.loop import boottime
 
 from .conftest import until
 

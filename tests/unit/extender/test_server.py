@@ -14,6 +14,7 @@ import pytest
 from builders import Body, a_ledger, a_node, a_pod
 from builders.certificates import Issued, issue
 from cardquota.cluster.serving import PROTOCOLS, client_context, load, server_context
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import (
     LARGEST_BODY,
     BindArgs,
@@ -22,7 +23,6 @@ from cardquota.extender import (
     LeaderClient,
     SchedulerVerbs,
 )
-from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
 
 NAME = "cardquota-extender.cardquota-system.svc"

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from builders import a_ledger, a_node, a_pod, see
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import BindArgs, ExtenderArgs, LeaderCall, LeaderClient, SchedulerVerbs
-from cardquota.loop import ChangeNotifier
 
 pytestmark = pytest.mark.fake_clock
 

@@ -7,14 +7,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.pod_judge import CardlessClaims, VisibilityWait
-from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.pods import CardlessClaims, PodReviews, VisibilityWait
 from cardquota_webhooks.review import AdmissionResponse, GroupResource, Request
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 
+from ...cluster.watch.delivery import ChangeNotifier
 from ...install.matching import known_to_policies
 from ...install.policies.gate_policies import gate_is_set_by_policy
-from ...loop.time_slice import ChangeNotifier
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup

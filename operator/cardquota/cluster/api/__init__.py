@@ -7,7 +7,4 @@ write did not happen) or `OutcomeUnknown` (it may have). Knows no kinds of objec
 from .access import Access, AccessError, TokenFile, open_session
 from .api_error import ApiError, OutcomeUnknown, in_words, read_failure
 from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
-from .clock import Backoff, boottime
 from .kubeconfig import Shared, find_access, from_kubeconfig, in_cluster
-from .lookups import ClaimLookup, QueueLookup
-from .wire import IdentityMeta, LineSplitter, decode_identity, revision_of

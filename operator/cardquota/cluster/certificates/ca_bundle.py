@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import msgspec
 from cryptography import x509
 
+from ...loop.time_slice import boottime
 from ..api.api_error import ApiError
 from ..api.client import JSON_PATCH, Client
-from ..api.clock import boottime
 from .certificates import read_certificates, to_pem
 from .path_secrets import PathSecrets
 

@@ -12,12 +12,11 @@ from typing import Final
 import aiohttp
 import msgspec
 
+from ...loop.time_slice import Backoff
 from ...quota import vocabulary as v
-from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, get_if_there
-from ..api.clock import Backoff
-from ..api.wire import LineSplitter
+from ..watch.delivery import ADDED, DELETED, MODIFIED, LineSplitter, WatchEvent, decode_event
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +207,7 @@ class LeaseObject(_StoredObject):
             freed()
             async for chunk in response.content.iter_any():
                 for line in splitter.feed(chunk):
-                    if _is_free(wire.decode_event(line)):
+                    if _is_free(decode_event(line)):
                         freed()
                     backoff.reset()
 
@@ -245,10 +244,10 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _is_free(event: wire.WatchEvent) -> bool:
-    if event.type == wire.DELETED:
+def _is_free(event: WatchEvent) -> bool:
+    if event.type == DELETED:
         return True
-    if event.type not in (wire.ADDED, wire.MODIFIED):
+    if event.type not in (ADDED, MODIFIED):
         return False
     return not msgspec.json.decode(event.object, type=Lease).holder
 

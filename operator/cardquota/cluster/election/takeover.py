@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ...loop.ended import ended
-from ..api import wire
+from ...loop.time_slice import Backoff, boottime
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
-from ..api.clock import Backoff, boottime
+from ..watch.delivery import decode_page, revision_of
 from .elector import Elector
 
 T = TypeVar("T")
@@ -142,7 +142,7 @@ async def _catch_up(reflector: RevisionSource, client: Client, named: int | None
         try:
             # Without a resourceVersion: what the store holds now, not what a cache has.
             body = await client.get(reflector.path, params={"limit": "1"}, timeout=5.0)
-            revision = wire.revision_of(wire.decode_page(body).metadata.resource_version)
+            revision = revision_of(decode_page(body).metadata.resource_version)
             break
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
             # One that was there a moment ago may be forbidden for a second only.

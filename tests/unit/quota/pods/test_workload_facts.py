@@ -8,8 +8,7 @@ from msgspec import Raw
 
 from builders import GPU, H200, a_ledger, a_pod
 from builders.pod import PodBody
-from cardquota.cluster.watch import watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 from cardquota.quota import limits
 from cardquota.quota.objects import (
     LargeWorkload,
