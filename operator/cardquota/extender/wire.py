@@ -1,7 +1,7 @@
 """What kube-scheduler sends and gets: kubescheduler.config.k8s.io/v1, as Go writes it.
 
-Keys are the names of Go's fields. Go reads them in any case, and of two alike takes the last; so do
-we. Of a pod its own keys are read, of a node its name: the rest of it is handed back as it came.
+Keys are the names of Go's fields. Of a pod its own keys are read, of a node its name: the rest of
+it is handed back as it came.
 
 Errors: WireError for whatever cannot be read; the text says what is wrong.
 """
@@ -26,7 +26,8 @@ MOST_ELEMENTS: Final = 350_000
 """Fields and list elements of whole nodes, by their commas: 700 nodes. Each may take 0.1
 microseconds."""
 MOST_FIELDS: Final = 40_000
-"""The same of victims, and of calls in another spelling than Go's: each may take a microsecond."""
+"""The same of victims: each may take a microsecond."""
+_UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class WireError(ValueError):
@@ -83,11 +84,25 @@ class _WholePod(msgspec.Struct):
     metadata: _UidMeta
 
 
+class _MetaPod(msgspec.Struct):
+    UID: str = ""
+
+
+class _WholeVictims(msgspec.Struct):
+    Pods: list[_WholePod] | None = None
+    NumPDBViolations: int = 0
+
+
+class _MetaVictims(msgspec.Struct):
+    Pods: list[_MetaPod] | None = None
+    NumPDBViolations: int = 0
+
+
 _ABSENT: Final = Raw(_NULL)
 
 
 class _Call(msgspec.Struct):
-    """A call in Go's spelling."""
+    """A call about nodes."""
 
     Pod: Raw = _ABSENT
     Nodes: Raw = _ABSENT
@@ -96,54 +111,58 @@ class _Call(msgspec.Struct):
     NodeNameToMetaVictims: Raw = _ABSENT
 
 
+class _Binding(msgspec.Struct):
+    PodName: str | None = None
+    PodNamespace: str | None = None
+    PodUID: str | None = None
+    Node: str | None = None
+
+
+class _Failure(msgspec.Struct):
+    Error: str = ""
+
+
 class _NodeList(msgspec.Struct):
     items: list[Raw] | None = None
 
 
 _CALL: Final = msgspec.json.Decoder(_Call)
+_BINDING: Final = msgspec.json.Decoder(_Binding)
+_FAILURE: Final = msgspec.json.Decoder(_Failure)
 _LIST: Final = msgspec.json.Decoder(_NodeList)
-_OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
 _NAMES: Final = msgspec.json.Decoder(list[str])
-_RAWS: Final = msgspec.json.Decoder(list[Raw])
 _ITEM: Final = msgspec.json.Decoder(_Item)
-_TEXT: Final = msgspec.json.Decoder(str)
-_NUMBER: Final = msgspec.json.Decoder(int)
-_WHOLE_POD: Final = msgspec.json.Decoder(_WholePod)
+_WHOLE: Final = msgspec.json.Decoder(dict[str, _WholeVictims | None])
+_META: Final = msgspec.json.Decoder(dict[str, _MetaVictims | None])
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 def read_args(body: bytes) -> ExtenderArgs:
     """A call of filter or prioritize. Raises WireError."""
-    fields = _call_fields(body)
-    pod = _pod(fields)
-    _bound(fields.get("nodenames"), MOST_NODES, "NodeNames")
-    names = _decoded(fields, "nodenames", _NAMES)
+    call = _read(body, _CALL, "it is no JSON object")
+    pod = _pod(call.Pod)
+    _bound(call.NodeNames, MOST_NODES, "NodeNames")
+    names = _decoded(call.NodeNames, _NAMES, "NodeNames")
     if names is not None:
         repeated = len(set(names)) < len(names)
         return ExtenderArgs(pod, list(dict.fromkeys(names)) if repeated else names)
-    nodes = fields.get("nodes")
+    _bound(call.Nodes, MOST_ELEMENTS, "Nodes (set nodeCacheCapable: true)")
+    nodes = _decoded(call.Nodes, _LIST, "Nodes")
     if nodes is None:
         raise WireError("the call names no nodes: neither NodeNames nor Nodes is there")
-    found: dict[str, Raw] = {}
-    _bound(nodes, MOST_ELEMENTS, "Nodes (set nodeCacheCapable: true)")
-    items = _items(nodes)
+    items = nodes.items or []
     if len(items) > MOST_NODES:
         raise WireError(f"Nodes has more than {MOST_NODES} items")
-    for item in items:
-        try:
-            found[_ITEM.decode(item).metadata.name] = item
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise WireError(f"Nodes: {show(str(error))}") from None
+    found = {_read(item, _ITEM, "Nodes").metadata.name: item for item in items}
     return ExtenderArgs(pod, list(found), found)
 
 
 def read_binding(body: bytes) -> BindArgs:
     """A call of bind. Raises WireError."""
-    _bound(body, MOST_FIELDS, "the call")
-    fields = _fields(body)
+    call = _read(body, _BINDING, "it is no JSON object")
     values = []
-    for key in ("PodName", "PodNamespace", "PodUID", "Node"):
-        text = _decoded(fields, key.lower(), _TEXT)
+    for key in _Binding.__struct_fields__:
+        text = getattr(call, key)
         if not text:
             raise WireError(f"{key} is missing")
         values.append(text)
@@ -152,21 +171,22 @@ def read_binding(body: bytes) -> BindArgs:
 
 def read_preemption(body: bytes) -> PreemptionArgs:
     """A call of preempt, with whole pods or with their uids. Raises WireError."""
-    fields = _call_fields(body)
-    pod = _pod(fields)
-    for key in ("nodenametometavictims", "nodenametovictims"):
-        _bound(fields.get(key), MOST_FIELDS, "the victims")
-    by_uid = _decoded(fields, "nodenametometavictims", _OBJECT)
-    whole = _decoded(fields, "nodenametovictims", _OBJECT)
+    call = _read(body, _CALL, "it is no JSON object")
+    pod = _pod(call.Pod)
+    for raw in (call.NodeNameToMetaVictims, call.NodeNameToVictims):
+        _bound(raw, MOST_FIELDS, "the victims")
     found: dict[str, MetaVictims] = {}
-    for node, raw in (by_uid or whole or {}).items():
-        if _is_null(raw):
-            found[node] = MetaVictims(())
-            continue
-        victims = _fields(raw)
-        uids = [_uid(one, whole=not by_uid) for one in _decoded(victims, "pods", _RAWS) or ()]
-        violations = _decoded(victims, "numpdbviolations", _NUMBER) or 0
-        found[node] = MetaVictims(uids, violations)
+    by_uid = _decoded(call.NodeNameToMetaVictims, _META, "NodeNameToMetaVictims")
+    for node, meta in (by_uid or {}).items():
+        one = meta or _MetaVictims()
+        found[node] = MetaVictims([pod.UID for pod in one.Pods or ()], one.NumPDBViolations)
+    if by_uid:
+        return PreemptionArgs(pod, found)
+    by_pod = _decoded(call.NodeNameToVictims, _WHOLE, "NodeNameToVictims")
+    for node, whole in (by_pod or {}).items():
+        all_of = whole or _WholeVictims()
+        uids = [pod.metadata.uid for pod in all_of.Pods or ()]
+        found[node] = MetaVictims(uids, all_of.NumPDBViolations)
     return PreemptionArgs(pod, found)
 
 
@@ -221,47 +241,12 @@ def bind_call(args: BindArgs) -> bytes:
 
 def read_error(body: bytes) -> str:
     """The `Error` of an answer. Raises WireError."""
-    return _decoded(_fields(body), "error", _TEXT) or ""
+    return _read(body, _FAILURE, "it is no JSON object").Error
 
 
-def _fields(body: bytes | Raw) -> dict[str, Raw]:
-    """The fields of an object, with keys in lower case; null counts as absent."""
-    try:
-        found = _OBJECT.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"it is no JSON object: {show(str(error))}") from None
-    return {key.lower(): raw for key, raw in found.items() if not _is_null(raw)}
-
-
-def _call_fields(body: bytes) -> dict[str, Raw]:
-    """The fields of a call with a pod. Go's spelling costs nothing for fields that nobody knows."""
-    try:
-        call = _CALL.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        call = _Call()
-    found = {key.lower(): getattr(call, key) for key in _Call.__struct_fields__}
-    fields = {key: raw for key, raw in found.items() if not _is_null(raw)}
-    if "pod" in fields and len(fields) > 1:
-        return fields
-    _bound(body, MOST_FIELDS, "the call")
-    return _fields(body)
-
-
-def _items(nodes: Raw) -> list[Raw]:
-    """The items of a NodeList. Of its other fields there may be few."""
-    try:
-        found = _LIST.decode(nodes).items
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        found = None
-    if found is not None:
-        return found
-    _bound(nodes, MOST_FIELDS, "Nodes")
-    return _decoded(_fields(nodes), "items", _RAWS) or []
-
-
-def _bound(raw: bytes | Raw | None, most: int, what: str) -> None:
+def _bound(raw: Raw, most: int, what: str) -> None:
     """Raise WireError if there are more fields and elements, by their commas, than are read."""
-    if raw is not None and len(raw) > most and bytes(raw).count(b",") > most:
+    if len(raw) > most and bytes(raw).count(b",") > most:
         raise WireError(f"{what}: more than {most} fields and elements")
 
 
@@ -269,26 +254,26 @@ def _is_null(raw: Raw) -> bool:
     return len(raw) == len(_NULL) and bytes(raw) == _NULL
 
 
-def _decoded(fields: Mapping[str, Raw], key: str, decoder: "msgspec.json.Decoder[T]") -> T | None:
-    raw = fields.get(key)
-    if raw is None:
-        return None
+def _read(body: bytes | Raw, decoder: "msgspec.json.Decoder[T]", what: str) -> T:
     try:
-        return decoder.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"{key}: {show(str(error))}") from None
+        return decoder.decode(body)
+    except _UNREADABLE as error:
+        raise WireError(f"{what}: {show(str(error))}") from None
 
 
-def _pod(fields: Mapping[str, Raw]) -> Pod:
-    raw = fields.get("pod")
-    if raw is None:
+def _decoded(raw: Raw, decoder: "msgspec.json.Decoder[T]", what: str) -> T | None:
+    return None if _is_null(raw) else _read(raw, decoder, what)
+
+
+def _pod(raw: Raw) -> Pod:
+    if _is_null(raw):
         raise WireError("the call has no pod")
     # Less than a pod may have that is stored: where such a pod may run is not known (P8).
     if len(raw) > BODY.most:
         raise WireError(f"the pod: more than {BODY.most} bytes")
     try:
         pod = Pod.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except (*_UNREADABLE, ValueError) as error:
         raise WireError(f"pod: {show(str(error))}") from None
     if not pod.metadata.uid:
         raise WireError("the pod has no uid")
@@ -298,12 +283,3 @@ def _pod(fields: Mapping[str, Raw]) -> Pod:
         revision = show(pod.metadata.resource_version)
         raise WireError(f"the pod's resourceVersion <{revision}> is not a number") from None
     return pod
-
-
-def _uid(raw: Raw, *, whole: bool) -> str:
-    try:
-        if whole:
-            return _WHOLE_POD.decode(raw).metadata.uid
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"victims: {show(str(error))}") from None
-    return _decoded(_fields(raw), "uid", _TEXT) or ""

@@ -146,9 +146,8 @@ class _Door:
         """Nobody is told that a pod is bound who is not. One that somebody else has bound may be on
         any card until the watch tells.
         """
-        fields = {str(key).lower(): value for key, value in call.items()}
-        uid, node = fields["poduid"], fields["node"]
-        pod = self._store.pods.get(fields["podname"])
+        uid, node = call["PodUID"], call["Node"]
+        pod = self._store.pods.get(call["PodName"])
         if pod is None or pod.uid != uid:
             known = self._count.decided.get(uid) or self._count.pods.get(uid)
             where = known.node if known else ""
