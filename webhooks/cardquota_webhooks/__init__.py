@@ -16,4 +16,4 @@ from .scales import ScaleReviews
 from .server import LARGEST_BODY, AdmissionServer
 from .volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from .workload_objects import KINDS
-from .workloads import WORKLOADS, WorkloadReviews
+from .workloads import WorkloadReviews

@@ -7,6 +7,7 @@ by, and its pods wait at their gates.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
@@ -61,11 +62,7 @@ class PodGroupReviews:
         self._default_queue = DEFAULT_QUEUE if settings.scheduler == "volcano" else ""
         self._visibility = visibility
         self._known = known
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {
+        self.routes: Final[Routes] = {
             (MUTATE, API_GROUP, "podgroups"): self.mutate,
             (VALIDATE, API_GROUP, "podgroups"): self.validate,
         }

@@ -262,11 +262,10 @@ class PodReviews:
         self._claims = claims
         self._synced = synced
         self._late = late
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(MUTATE, "", "pods"): self.mutate, (VALIDATE, "", "pods"): self.validate}
+        self.routes: Final[Routes] = {
+            (MUTATE, "", "pods"): self.mutate,
+            (VALIDATE, "", "pods"): self.validate,
+        }
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""
@@ -398,11 +397,7 @@ class ResizeReviews:
         """`known`: whether the cluster was read, recently enough for a refusal."""
         self._ledger = ledger
         self._known = known
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(VALIDATE, "", "pods/resize"): self.validate}
+        self.routes: Final[Routes] = {(VALIDATE, "", "pods/resize"): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse growth beyond what the queue may hold. A pod that does not grow is admitted."""

@@ -161,11 +161,7 @@ class QuestionReviews:
         timeout = settings.webhook.timeout_seconds
         self._of_queues = Questions(known, clock, timeout)
         self._of_workloads = Questions(known, clock, timeout)
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {
+        self.routes: Final[Routes] = {
             (MUTATE, REVIEW_GROUP, QUEUE_REVIEWS): self.of_queue,
             (MUTATE, REVIEW_GROUP, WORKLOAD_REVIEWS): self.of_workload,
         }

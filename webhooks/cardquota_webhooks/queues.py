@@ -5,6 +5,7 @@ deleted (Q8).
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain, islice
+from typing import Final
 
 import msgspec
 
@@ -60,11 +61,7 @@ class QueueReviews:
         self._ledger = ledger
         self._beside_volcano = beside_volcano
         self._known = known
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(VALIDATE, API_GROUP, "queues"): self.validate}
+        self.routes: Final[Routes] = {(VALIDATE, API_GROUP, "queues"): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""

@@ -136,14 +136,14 @@ def deny(
     return AdmissionResponse(allowed=False, text=text, reason=reason, code=code)
 
 
-def try_again(text: str, *, seconds: int = 1) -> AdmissionResponse:
+def try_again(text: str) -> AdmissionResponse:
     """No answer for now; clients retry by themselves."""
     return AdmissionResponse(
         allowed=False,
         text=text,
         reason="TooManyRequests",
         code=HTTPStatus.TOO_MANY_REQUESTS,
-        retry_after=seconds,
+        retry_after=1,
     )
 
 

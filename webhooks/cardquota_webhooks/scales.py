@@ -96,11 +96,10 @@ class ScaleReviews:
         self._turns = WorkQueue[AdmissionResponse]()
         self._waiting = Counter[str]()
         """By namespace."""
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(MUTATE, ANY, SCALE): self.mutate, (VALIDATE, ANY, SCALE): self.validate}
+        self.routes: Final[Routes] = {
+            (MUTATE, ANY, SCALE): self.mutate,
+            (VALIDATE, ANY, SCALE): self.validate,
+        }
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """The answer to autoscalers."""

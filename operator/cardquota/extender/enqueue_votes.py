@@ -93,17 +93,16 @@ class EnqueueVotes:
         *,
         unseen: float = UNSEEN,
         reserving: float = RESERVING,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`jobs`: what Jobs ask for. `unseen`, `reserving`: seconds. `clock`: these, monotonic."""
+        """`jobs`: what Jobs ask for. `unseen`, `reserving`: seconds."""
         self._ledger = ledger
         self._jobs = jobs
         self._notifier = notifier
         self._leader = leader
         self._synced = synced
         self._notify = notify
-        self._unseen = WaitBudget(notifier, unseen, clock)
-        self._reserving = WaitBudget(notifier, reserving, clock)
+        self._unseen = WaitBudget(notifier, unseen, time.monotonic)
+        self._reserving = WaitBudget(notifier, reserving, time.monotonic)
         self._leads = False
 
     # --- one term -----------------------------------------------------------------------------

@@ -117,10 +117,6 @@ class LeaderCall:
             _LOG.warning("passing a bind on to %s: %r", address, error)
             return m.leader_unreachable(address)
 
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.close()
-
 
 class LeaderVotes:
     """Asks the leader, over connections that are kept."""
@@ -146,7 +142,3 @@ class LeaderVotes:
             if not isinstance(error, EnqueueAnswerError):
                 self._silent, self._not_before = address, self._clock() + NOT_AGAIN
             return Vote.REJECT
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.close()

@@ -49,16 +49,16 @@ class EnqueueParts:
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
         self._trusting = lru_cache(1)(trusting_context)
-        client = LeaderClient(
+        self._leader = LeaderClient(
             lambda: elector.leader_address(ENQUEUE_ADDRESS),
             self._tls,
             server_name=serving_names(settings.webhook, settings.namespace)[0],
             timeout=_LEADERS_ANSWER,
             secret=self._settings.path_secret,
         )
-        self._call = LeaderVotes(client)
         jobs = JobRequests(ledger, notifier, read)
-        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, notify, jobs)
+        leader = LeaderVotes(self._leader)
+        self.votes: Final = EnqueueVotes(ledger, notifier, leader, synced, notify, jobs)
         secret = self._settings.path_secret
         answers = EnqueueServer(self.votes, metrics, secret=secret)
         self._server, self._plain = answers.http(), answers.http()
@@ -79,7 +79,7 @@ class EnqueueParts:
     async def stop(self) -> None:
         """Answer what is in flight, and close."""
         await asyncio.gather(*(server.stop(GRACE) for server in self._servers))
-        await self._call.close()
+        await self._leader.close()
 
     @property
     def _servers(self) -> tuple[HttpServer, HttpServer]:

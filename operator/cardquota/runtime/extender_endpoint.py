@@ -213,16 +213,20 @@ class ExtenderParts:
             ledger, notifier, writers.deciding, answer_within=within - _MARGIN / 2, spread=spread
         )
         self._endpoint = ExtenderEndpoint(settings, client, grace=grace)
-        leader = LeaderClient(
+        self._leader = LeaderClient(
             elector.leader_address,
             lambda: self._endpoint.client_tls,
             server_name=serving_names(extender, settings.namespace)[0],
             timeout=within,
         )
-        self._call = LeaderCall(self.binder, leader)
         self._waker = Waker(ledger, notifier, client, time.monotonic)
         verbs = SchedulerVerbs(
-            ledger, notifier, self._call, synced, waker=self._waker, spread=spread
+            ledger,
+            notifier,
+            LeaderCall(self.binder, self._leader),
+            synced,
+            waker=self._waker,
+            spread=spread,
         )
         self.server: Final = ExtenderServer(verbs, metrics)
 
@@ -237,4 +241,4 @@ class ExtenderParts:
             await self._endpoint.run(self.server.http, opened)
         finally:
             self._waker.close()
-            await self._call.close()
+            await self._leader.close()

@@ -72,7 +72,7 @@ async def serving(
     try:
         yield f"127.0.0.1:{server.http.addresses[0][1]}"
     finally:
-        await call.close()
+        await client.close()
         await server.http.stop(0.1)
 
 

@@ -96,16 +96,18 @@ class GroupConditions:
         now: Callable[[], str] = _now,
         later: Later = in_loop_later,
         stored: Callable[[GroupFacts], StoredCondition] = lambda facts: facts.condition,
+        look_again: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`stored`: which condition of a group is ours. `now`: the time of day, RFC 3339. `later`
-        calls a function after a number of seconds.
+        calls a function after a number of seconds. `look_again` has a group brought up to date, by
+        its key.
         """
         self._ledger = ledger
         self._term = term
         self._now = now
         self._later = later
         self._stored = stored
-        self._look_again: Callable[[str], None] = lambda _: None
+        self._look_again = look_again
         self._waits: dict[str, GroupWait] = {}
         """By key of the group."""
         self._moments: dict[str, Timer] = {}
@@ -113,10 +115,6 @@ class GroupConditions:
         self._due: set[str] = set()
         """Groups whose moment is over."""
         self._stopped = False
-
-    def listen(self, look_again: Callable[[str], None]) -> None:
-        """`look_again` has a group brought up to date. Called with its key."""
-        self._look_again = look_again
 
     def stop(self) -> None:
         """The term is over: nothing is due any more."""

@@ -306,9 +306,11 @@ class GroupReleases:
         self._wake = wake
         self._term = term
         self.conditions: Final = GroupConditions(
-            ledger, term=term, stored=_of_ours if standalone else _with_volcano
+            ledger,
+            term=term,
+            stored=_of_ours if standalone else _with_volcano,
+            look_again=self.look_again,
         )
-        self.conditions.listen(self.look_again)
         self.writer: Final = PodGroupWriter(
             ledger,
             writers.deciding(),
