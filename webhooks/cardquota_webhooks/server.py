@@ -13,7 +13,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from cardquota.cluster.serving.http_call import (
+from cardquota.cluster.serving.bounds import (
     BodyLimits,
     BodyTooLargeError,
     HttpAnswer,

@@ -24,7 +24,7 @@ import msgspec
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition, settle_pod
-from ..loop.ended import ended
+from ..loop.time_slice import ended
 from ..quota import vocabulary as v
 from ..quota.cards.card_memory import MemoryPod
 from ..quota.cards.memory_shape import UNKNOWN, CardPlacement, placement_annotations

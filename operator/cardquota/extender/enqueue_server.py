@@ -10,11 +10,12 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from ..cluster.serving.bounds import BodyBudget, BusyError
-from ..cluster.serving.http_call import (
+from ..cluster.serving.bounds import (
     BUG,
+    BodyBudget,
     BodyLimits,
     BodyTooLargeError,
+    BusyError,
     HttpAnswer,
     HttpCall,
     text_answer,

@@ -17,11 +17,11 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ..cluster.serving.bounds import BusyError
-from ..cluster.serving.http_call import (
+from ..cluster.serving.bounds import (
     BUG,
     BodyLimits,
     BodyTooLargeError,
+    BusyError,
     HttpAnswer,
     HttpCall,
     text_answer,

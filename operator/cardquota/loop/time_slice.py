@@ -1,6 +1,6 @@
 """When work in the loop has its turn (I5): long work gives way, short work that comes all at once
 stands in line, and what is to be done later waits for its time; by which clock, and how long before
-the next try.
+the next try; and the end of tasks, for certain.
 """
 
 import asyncio
@@ -8,9 +8,9 @@ import random as _random
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ..quota.steps import Steps
 
@@ -183,3 +183,37 @@ class Backoff:
     def reset(self) -> None:
         """Something worked: begin with `first` again."""
         self._next = self._first
+
+
+_AGAIN: Final = 10.0
+"""Seconds after which a task that has not ended is cancelled again. Twice what any of ours takes to
+tidy up, in which it must not be disturbed."""
+
+
+async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, again and again, and return once all have ended. Their errors are dropped.
+
+    A cancellation can get lost: a library that cancels a task at its own time-out may take ours for
+    its own, if both come at once, as when a process goes on after a pause. Then the task goes on,
+    and who waits for its end waits for ever.
+
+    If this is cancelled, it goes on until then all the same. Not guaranteed: that this returns, if
+    a task ignores every cancellation.
+    """
+    tasks = set(tasks)
+    left, cancelled = tasks, False
+    while left:
+        for task in left:
+            task.cancel()
+        again = asyncio.get_running_loop().time() + _AGAIN
+        while left and (wait := again - asyncio.get_running_loop().time()) > 0:
+            try:
+                _, left = await asyncio.wait(left, timeout=wait)
+            except asyncio.CancelledError:
+                cancelled = True
+                left = {task for task in left if not task.done()}
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # or asyncio complains that nobody has asked for it
+    if cancelled:
+        raise asyncio.CancelledError

@@ -39,13 +39,12 @@ from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
 from ..control.installation import InstallationCheck
-from ..control.leader_work import LeaderWork, TermPart, term_writers
-from ..control.leadership import Leadership
+from ..control.leader_work import Leadership, LeaderWork, TermPart, term_writers
 from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
-from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch, TimedSelector
+from ..loop.time_slice import ended
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
@@ -53,8 +52,7 @@ from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
-from .metrics_access import MetricsAccess
-from .probes import MetricsPage, Probes
+from .probes import MetricsAccess, MetricsPage, Probes
 from .process import GRACE, collect_young, configure, spare_what_stays
 
 _LOG = logging.getLogger(__name__)

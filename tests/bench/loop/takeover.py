@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
 from cardquota.cluster.events import EventRecorder
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.control import LeaderWork, leadership, term_writers
+from cardquota.control import LeaderWork, leader_work, term_writers
 from cardquota.loop import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
@@ -102,7 +102,7 @@ async def _settled(*_: object, **__: object) -> None: ...
 
 async def _take_over(report: Report, selector: TimedSelector) -> None:
     # They need a cluster, and are stood in for.
-    setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
+    setattr(leader_work, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
     spare_what_stays()  # as the real process does when it has synced
     server, notifier = _Server(), ChangeNotifier()
@@ -111,7 +111,7 @@ async def _take_over(report: Report, selector: TimedSelector) -> None:
     settings, fence, client = Settings(), OpenFence(), cast("Any", server)
     writers = term_writers(client, lambda: 60.0, fence, settings)
     work = LeaderWork(ledger, writers, recorder, Metrics(), notifier, settings, time.monotonic)
-    term = leadership.Leadership(
+    term = leader_work.Leadership(
         work,
         client,
         SimpleNamespace(term="term"),  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from cardquota.cluster.election import Elector, RevisionSource, StoredTerm, Term
 from cardquota.cluster.serving import MOST, BodyBudget
 from cardquota.cluster.watch import Delivery, ObjectIndex, decode_identity, delivery, revision_of
 from cardquota.cluster.writes import pod_path
-from cardquota.control import WorkloadWaker, leadership
+from cardquota.control import WorkloadWaker, leader_work
 from cardquota.control.release import (
     Chosen,
     GateAttempts,
@@ -112,7 +112,7 @@ def _no_fence(breaker: Breaker) -> None:
         waits = {"settle": 0.0, "renew_deadline": 0.0, "optional_wait": optional_wait}
         await whole(elector, reflectors, client, held, **waits)
 
-    breaker.replace(leadership, "settle_and_catch_up", at_once)
+    breaker.replace(leader_work, "settle_and_catch_up", at_once)
 
 
 def _frozen_parameter(breaker: Breaker) -> None:

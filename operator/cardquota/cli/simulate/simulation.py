@@ -1,18 +1,20 @@
-"""The operator without a cluster: the same ledger, judgement and order for objects of files.
+"""The operator without a cluster: the same ledger, judgement and order for objects of files; and
+the results as plain data.
 
 Each pod is judged as by the webhook; gates are opened at once, as by the leader; then the pod gets
 a node. No I/O.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Final
 
 from ...cluster.watch.feed import ledger_settings
 from ...install.matching import is_ours
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
-from ...quota.amounts import is_card
+from ...quota.amounts import Amounts, is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.judgement import judge_release
 from ...quota.decisions.queue_write import check_queue
@@ -30,18 +32,81 @@ from ...quota.pods.pod_request import card_devices
 from ...quota.release.cycle import Refusal, openings
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.reports.queue_report import report
+from ...quota.reports.queue_report import QueueReport, report
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
 from ...settings import InstallationMode, Settings
 from ..read_ledger import kinds_of
 from ..reading import without_row
-from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, Priorities, gated, ungated
-from .inventory import VOLCANO_JOB, Inventory, VolcanoJob, WrittenWorkload
+from .inventory import VOLCANO_JOB, Inventory, VolcanoJob, WrittenWorkload, expand
 from .reviews import SimulatedReviews
 from .simulated_nodes import SimulatedNodes, shape_of
-from .workloads import expand
+
+
+class Answer(StrEnum):
+    """The fate of a pod."""
+
+    ADMITTED = "admitted"
+    """Its gate was opened: it is charged."""
+    GATED = "gated"
+    """Created, and waiting at its gate."""
+    DENIED = "denied"
+    """Refused at create."""
+    UNMANAGED = "unmanaged"
+    """Created without a gate: it is in no queue, nothing is enforced where it is, or the webhook
+    does not see it."""
+
+
+@dataclass(slots=True)
+class PodAnswer:
+    """One pod. Fields are empty if they do not apply."""
+
+    name: str
+    answer: Answer = Answer.GATED
+    queue: str = ""
+    reason: str = ""
+    """The reason of the event or refusal: `InsufficientCardQuota`."""
+    text: str = ""
+    """Why, in a sentence."""
+    cards: Amounts = field(default_factory=dict)
+    """What it is charged for."""
+    node: str = ""
+    pending: str = ""
+    """Why it has no node although it is not gated by us."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class WorkloadAnswer:
+    """One workload and its pods, in the order of creation."""
+
+    kind: str
+    namespace: str
+    name: str
+    pods: list[PodAnswer] = field(default_factory=list)
+    note: str = ""
+    """Why it has no pods."""
+
+
+@dataclass(slots=True, frozen=True)
+class RefusedObject:
+    """An object that the webhook would refuse, and why."""
+
+    kind: str
+    name: str
+    text: str
+
+
+@dataclass(slots=True)
+class Answers:
+    """All results."""
+
+    workloads: list[WorkloadAnswer] = field(default_factory=list)
+    queues: list[QueueReport] = field(default_factory=list)
+    refused: list[RefusedObject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
 
 _TERM: Final = "simulation"
 

@@ -12,8 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from ...loop.ended import ended
-from ...loop.time_slice import Backoff, boottime
+from ...loop.time_slice import Backoff, boottime, ended
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..watch.delivery import decode_page, revision_of

@@ -22,7 +22,7 @@ from typing import Any, Final
 from ...cluster.api.access import open_session
 from ...cluster.api.client import Client
 from ...cluster.api.kubeconfig import find_access
-from ...loop.ended import ended
+from ...loop.time_slice import ended
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf

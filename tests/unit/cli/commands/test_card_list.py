@@ -4,7 +4,7 @@ from typing import Any
 
 from builders import GPU, H200, H200_MIG, H800, Body, a_node, a_queue
 from builders.node import NodeBody
-from cardquota.cli.commands.card_list import CardCount, CardLine, CardList
+from cardquota.cli.commands.cards import CardCount, CardLine, CardList
 from cardquota.cli.read_ledger import kinds_of
 from cardquota.cli.reading import ClusterError
 from cardquota.cluster.watch import Unreadable
