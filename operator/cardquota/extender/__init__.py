@@ -10,10 +10,7 @@ from .enqueue_server import LARGEST_ASK, EnqueueServer
 from .enqueue_votes import SHARE, EnqueueVotes, WaitBudget
 from .enqueue_wire import (
     ENQUEUE_PATH,
-    MOST_ASK_ELEMENTS,
-    EnqueueAnswerError,
     EnqueueAsk,
-    EnqueueAskError,
     enqueue_call,
     read_enqueue_ask,
     read_vote,
@@ -24,7 +21,7 @@ from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
 from .node_filter import NodeFit, fit_nodes
 from .node_ranking import BEST, KEPT, NodeRanking
 from .preemption import victims_by_node
-from .server import LARGEST_BODY, ExtenderServer, SchedulerVerbs
+from .server import LARGEST_BODY, ExtenderServer
 from .waker import Waker
 from .wire import (
     MOST_NODES,

@@ -31,7 +31,7 @@ _UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class WireError(ValueError):
-    """A call that cannot be read."""
+    """A call, or an answer, that cannot be read. The text says what is wrong."""
 
 
 class ExtenderArgs(NamedTuple):

@@ -30,7 +30,7 @@ from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
-from ..extender.server import ExtenderServer, SchedulerVerbs
+from ..extender.server import ExtenderServer
 from ..extender.waker import Waker
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
@@ -220,15 +220,15 @@ class ExtenderParts:
             timeout=within,
         )
         self._waker = Waker(ledger, notifier, client, time.monotonic)
-        verbs = SchedulerVerbs(
+        self.server: Final = ExtenderServer(
             ledger,
             notifier,
             LeaderCall(self.binder, self._leader),
             synced,
+            metrics,
             waker=self._waker,
             spread=spread,
         )
-        self.server: Final = ExtenderServer(verbs, metrics)
 
     @property
     def problem(self) -> str:

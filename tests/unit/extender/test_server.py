@@ -21,7 +21,6 @@ from cardquota.extender import (
     ExtenderServer,
     LeaderCall,
     LeaderClient,
-    SchedulerVerbs,
 )
 from cardquota.metrics import Metrics
 
@@ -63,8 +62,9 @@ async def serving(
     """The address of an extender over these nodes and pods."""
     client = LeaderClient(lambda: leader, lambda: tls(CLIENT), server_name=NAME, timeout=5)
     call = LeaderCall(binder or FixedBinder(), client)  # type: ignore[arg-type]
-    verbs = SchedulerVerbs(a_ledger(*things), ChangeNotifier(), call, lambda: synced, unseen=0.01)
-    server = ExtenderServer(verbs, Metrics())
+    server = ExtenderServer(
+        a_ledger(*things), ChangeNotifier(), call, lambda: synced, Metrics(), unseen=0.01
+    )
     context = server_context(
         SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem, protocols=PROTOCOLS
     )
@@ -79,9 +79,7 @@ async def serving(
 def of_an_empty_cluster() -> ExtenderServer:
     client = LeaderClient(str, lambda: None, server_name=NAME, timeout=1)
     call = LeaderCall(FixedBinder(), client)  # type: ignore[arg-type]
-    return ExtenderServer(
-        SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True), Metrics()
-    )
+    return ExtenderServer(a_ledger(), ChangeNotifier(), call, lambda: True, Metrics())
 
 
 @asynccontextmanager
