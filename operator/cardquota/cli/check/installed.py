@@ -1,8 +1,6 @@
 """Reads what an installation consists of, with the user's own rights."""
 
 import asyncio
-import base64
-import binascii
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -14,6 +12,7 @@ import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
+from ...cluster.certificates.certificates import from_base64
 from ...install.manifests import admission_path, documents
 from ...install.policies.admission_policy import PREFIX
 from ...install.rights import Right, rights
@@ -62,12 +61,7 @@ def secrets_with_certificates(settings: Settings) -> list[CertificateSecret]:
 
 def decoded(text: object, longest: int) -> bytes:
     """What stands in a field in base64; empty if nothing readable does."""
-    if not isinstance(text, str) or len(text) > longest:
-        return b""
-    try:
-        return base64.b64decode(text)
-    except (binascii.Error, ValueError):
-        return b""
+    return from_base64(text) if isinstance(text, str) and len(text) <= longest else b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

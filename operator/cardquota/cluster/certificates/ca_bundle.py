@@ -3,7 +3,6 @@ other field.
 """
 
 import base64
-import binascii
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -15,7 +14,8 @@ from cryptography import x509
 from ...loop.time_slice import boottime
 from ..api.api_error import ApiError
 from ..api.client import JSON_PATCH, Client
-from .certificates import read_certificates, to_pem
+from ..writes import WrittenObject
+from .certificates import from_base64, read_certificates, to_pem
 from .path_secrets import PathSecrets
 
 log = logging.getLogger(__name__)
@@ -53,12 +53,7 @@ class _Webhook(msgspec.Struct, rename="camel"):
     client_config: _ClientConfig
 
 
-class _WebhookObjectMeta(msgspec.Struct):
-    annotations: dict[str, str] | None = None
-
-
-class _Configuration(msgspec.Struct):
-    metadata: _WebhookObjectMeta
+class _Configuration(WrittenObject):
     webhooks: list[_Webhook] | None = None
 
 
@@ -165,7 +160,7 @@ class CaBundles:
                 patch: list[dict[str, str]] = []
                 for index, webhook in enumerate(found.webhooks or ()):
                     at, config = f"/webhooks/{index}", webhook.client_config
-                    before = read_certificates(_decoded(config.ca_bundle))
+                    before = read_certificates(from_base64(config.ca_bundle))
                     after = before if left_alone else self._wanted(before, ours or ())
                     bundles.append(after)
                     changes = self._path_changes(self._paths[name], at, config, stored)
@@ -216,10 +211,3 @@ class CaBundles:
             return now - self._unwanted.get(one, now) < self._linger
 
         return [*ours, *(one for one in bundle if one not in ours and lingers(one))]
-
-
-def _decoded(ca_bundle: str) -> bytes:
-    try:
-        return base64.b64decode(ca_bundle)
-    except binascii.Error:
-        return b""

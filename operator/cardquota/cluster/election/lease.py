@@ -17,6 +17,7 @@ from ...quota import vocabulary as v
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, get_if_there
 from ..watch.delivery import ADDED, DELETED, MODIFIED, LineSplitter, WatchEvent, decode_event
+from ..writes import WrittenObject
 
 log = logging.getLogger(__name__)
 
@@ -38,18 +39,9 @@ class LeaseSpec(msgspec.Struct, rename="camel"):
     lease_transitions: int | None = None
 
 
-class LeaseMeta(msgspec.Struct, rename="camel"):
-    """Which Lease, at which revision."""
-
-    uid: str = ""
-    resource_version: str = ""
-    annotations: dict[str, str] | None = None
-
-
-class Lease(msgspec.Struct):
+class Lease(WrittenObject):
     """A coordination.k8s.io/v1 Lease."""
 
-    metadata: LeaseMeta
     spec: LeaseSpec
 
     @property
@@ -76,10 +68,9 @@ class _TermStatus(msgspec.Struct):
     fault: str | None = None
 
 
-class StoredTerm(msgspec.Struct):
+class StoredTerm(WrittenObject):
     """What of it is read."""
 
-    metadata: LeaseMeta
     spec: _TermSpec
     status: _TermStatus | None = None
 

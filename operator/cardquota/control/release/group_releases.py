@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 from ...cluster.events import EventRecorder
 from ...loop.time_slice import Later, Timer, in_loop_later
-from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
-from ...quota.ledger.groups.stored_group import StoredCondition
 from ...quota.ledger.ledger import Ledger
 from ...quota.release.release_judge import Opening
 from ...quota.stamp import Reservation
@@ -308,7 +307,7 @@ class GroupReleases:
         self.conditions: Final = GroupConditions(
             ledger,
             term=term,
-            stored=_of_ours if standalone else _with_volcano,
+            stored=attrgetter("condition" if standalone else "quota_condition.stored"),
             look_again=self.look_again,
         )
         self.writer: Final = PodGroupWriter(
@@ -487,11 +486,3 @@ def _waits_for_room(ledger: Ledger, key: str) -> bool:
 def _namespace(group: str) -> str:
     """The namespace in a group's key."""
     return group.partition("/")[0]
-
-
-def _of_ours(facts: GroupFacts) -> StoredCondition:
-    return facts.condition
-
-
-def _with_volcano(facts: GroupFacts) -> StoredCondition:
-    return facts.quota_condition.stored
