@@ -8,9 +8,8 @@ from typing import Final
 from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 
-from cardquota.metrics import Metrics
+from cardquota.metrics import FAMILIES, Metrics
 from cardquota.quota import limits, vocabulary
-from cardquota.total_gauges import FAMILIES
 
 from .tables import docstrings, table
 

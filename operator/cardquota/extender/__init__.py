@@ -18,9 +18,8 @@ from .enqueue_wire import (
 )
 from .job_requests import JobRequests
 from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
-from .node_filter import NodeFit, fit_nodes
+from .node_filter import NodeFit, fit_nodes, victims_by_node
 from .node_ranking import BEST, KEPT, NodeRanking
-from .preemption import victims_by_node
 from .server import LARGEST_BODY, ExtenderServer
 from .waker import Waker
 from .wire import (

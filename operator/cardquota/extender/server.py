@@ -34,9 +34,8 @@ from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.reports.memory_report import memory_report, node_row
 from .leader_client import PASSED_ON, LeaderCall
-from .node_filter import NodeFit, fit_nodes
+from .node_filter import NodeFit, fit_nodes, victims_by_node
 from .node_ranking import NodeRanking
-from .preemption import victims_by_node
 from .waker import Waker
 from .wire import (
     ExtenderArgs,

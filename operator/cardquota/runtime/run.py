@@ -26,9 +26,8 @@ from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
-from ..cluster.api.access import AccessError
+from ..cluster.api.access import AccessError, find_access
 from ..cluster.api.client import Client
-from ..cluster.api.kubeconfig import find_access
 from ..cluster.election.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer

@@ -19,8 +19,8 @@ from typing import Any, Final
 import yaml
 
 from ... import __version__
+from ...cluster.certificates.ca_bundle import is_secret
 from ...cluster.certificates.certificates import read_certificates
-from ...cluster.certificates.path_secrets import is_secret
 from ...control.queues.published_status import NAME, keeps_numbers
 from ...install.comparison import differences
 from ...install.rights import in_words

@@ -19,9 +19,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ...cluster.api.access import open_session
+from ...cluster.api.access import find_access, open_session
 from ...cluster.api.client import Client
-from ...cluster.api.kubeconfig import find_access
 from ...loop.time_slice import ended
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
