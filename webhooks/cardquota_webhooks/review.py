@@ -54,9 +54,7 @@ class GroupResource(msgspec.Struct):
     resource: str = ""
 
 
-class UserInfo(msgspec.Struct):
-    """The user who sent the request."""
-
+class _UserInfo(msgspec.Struct):
     username: str = ""
 
 
@@ -69,7 +67,7 @@ class Request(msgspec.Struct, rename="camel"):
     name: str = ""
     namespace: str = ""
     sub_resource: str = ""
-    user_info: UserInfo = msgspec.field(default_factory=UserInfo)
+    user_info: _UserInfo = msgspec.field(default_factory=_UserInfo)
     object: msgspec.Raw = _NULL
     old_object: msgspec.Raw = _NULL
     dry_run: bool | None = None

@@ -24,22 +24,16 @@ Replicas = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 """A number that the API server could send: it has 32 bits."""
 
 
-class ScaleMeta(Wire):
-    """Metadata of a Scale: that of the object that is scaled."""
-
+class _ScaleMeta(Wire):
     name: str = ""
     uid: str = ""
 
 
-class ScaleSpec(Wire):
-    """How many replicas it shall have. Absent: 0."""
-
+class _ScaleSpec(Wire):
     replicas: Replicas | None = None
 
 
-class ScaleStatus(Wire):
-    """How many replicas it has, and which pods are theirs."""
-
+class _ScaleStatus(Wire):
     replicas: Replicas | None = None
     selector: str | None = None
 
@@ -47,9 +41,9 @@ class ScaleStatus(Wire):
 class Scale(Wire):
     """The scale subresource of any kind."""
 
-    metadata: ScaleMeta = msgspec.field(default_factory=ScaleMeta)
-    spec: ScaleSpec | None = None
-    status: ScaleStatus | None = None
+    metadata: _ScaleMeta = msgspec.field(default_factory=_ScaleMeta)
+    spec: _ScaleSpec | None = None
+    status: _ScaleStatus | None = None
 
     @property
     def replicas(self) -> int:

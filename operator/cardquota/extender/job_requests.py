@@ -30,9 +30,7 @@ PATIENCE: Final = 2.0
 """Seconds that a read may take."""
 
 
-class JobReading(NamedTuple):
-    """What was read for a group."""
-
+class _JobReading(NamedTuple):
     version: Hashable
     request: EnqueueRequest | None
     """None: its pods ask for no cards."""
@@ -51,15 +49,15 @@ class JobRequests:
         self._ledger = ledger
         self._notifier = notifier
         self._read = read
-        self._found: dict[str, JobReading] = {}
+        self._found: dict[str, _JobReading] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
-    def of(self, facts: GroupFacts, found: EnqueueRequest) -> JobReading | None:
+    def of(self, facts: GroupFacts, found: EnqueueRequest) -> _JobReading | None:
         """What a group's Job asks for; None: it is not known yet. `found`: what the group says by
         itself, which counts for groups of no Job and for Jobs that may not be read.
         """
         if facts.request.cards or not job_of(facts.key):
-            return JobReading(None, found)
+            return _JobReading(None, found)
         known = self._found.get(facts.key)
         return known if known is not None and known.version == self._version(facts) else None
 
@@ -107,4 +105,4 @@ class JobRequests:
         groups = self._ledger.groups
         if len(self._found) > 2 * len(groups):
             self._found = {key: old for key, old in self._found.items() if key in groups}
-        self._found[facts.key] = JobReading(version, request)
+        self._found[facts.key] = _JobReading(version, request)

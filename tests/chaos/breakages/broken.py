@@ -13,9 +13,16 @@ from typing import Any, cast
 import msgspec
 
 from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
-from cardquota.cluster.election import Elector, RevisionSource, StoredTerm, TermObject, takeover
+from cardquota.cluster.election import Elector, StoredTerm, TermObject, takeover
 from cardquota.cluster.serving import MOST, BodyBudget
-from cardquota.cluster.watch import Delivery, ObjectIndex, decode_identity, delivery, revision_of
+from cardquota.cluster.watch import (
+    Delivery,
+    ObjectIndex,
+    Reflector,
+    decode_identity,
+    delivery,
+    revision_of,
+)
 from cardquota.cluster.writes import pod_path
 from cardquota.control import WorkloadWaker, leader_work
 from cardquota.control.release import (
@@ -101,7 +108,7 @@ def _no_fence(breaker: Breaker) -> None:
 
     async def at_once(
         elector: Elector,
-        reflectors: Sequence[RevisionSource],
+        reflectors: Sequence[Reflector[Any]],
         client: Client,
         held: Callable[[], Awaitable[float]],
         *,
@@ -159,7 +166,7 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
 def _no_catch_up(breaker: Breaker) -> None:
     """Take-over without catching up."""
 
-    async def nothing(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
+    async def nothing(reflector: Reflector[Any], client: Client, named: int | None = None) -> None:
         pass
 
     breaker.replace(takeover, "_catch_up", nothing)

@@ -95,7 +95,7 @@ async def _settle(
 ) -> None:
     await settle_and_catch_up(
         elector,
-        [mirror, *more],
+        [mirror, *more],  # type: ignore[list-item]
         client,
         held or _from_the_start(elector),
         settle=SETTLE,

@@ -37,9 +37,7 @@ MOST_PODS: Final = 100_000
 Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_PODS)]
 
 
-class ReplicatedSpec(Wire):
-    """Specification of a Deployment, ReplicaSet, StatefulSet or DaemonSet."""
-
+class _ReplicatedSpec(Wire):
     template: PodTemplate
     replicas: Number | None = None
 
@@ -48,12 +46,10 @@ class Replicated(Wire):
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
     metadata: Meta
-    spec: ReplicatedSpec
+    spec: _ReplicatedSpec
 
 
-class BatchSpec(Wire):
-    """Specification of a Job of `batch/v1`."""
-
+class _BatchSpec(Wire):
     template: PodTemplate
     parallelism: Number | None = None
     completions: Number | None = None
@@ -65,7 +61,7 @@ class BatchJob(Wire):
     """A Job of `batch/v1`."""
 
     metadata: Meta
-    spec: BatchSpec
+    spec: _BatchSpec
 
 
 class CronJob(Wire):
@@ -83,9 +79,7 @@ class Task(Wire):
     min_available: Number | None = None
 
 
-class VolcanoJobSpec(Wire):
-    """Specification of a Volcano Job."""
-
+class _VolcanoJobSpec(Wire):
     tasks: tuple[Task, ...] = ()
     queue: str | None = None
     min_available: Number | None = None
@@ -96,7 +90,7 @@ class VolcanoJob(Wire):
     """A Job of `batch.volcano.sh`. Its annotations go to its pod group."""
 
     metadata: GroupMeta
-    spec: VolcanoJobSpec = msgspec.field(default_factory=VolcanoJobSpec)
+    spec: _VolcanoJobSpec = msgspec.field(default_factory=_VolcanoJobSpec)
 
 
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"

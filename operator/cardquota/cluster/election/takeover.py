@@ -8,7 +8,7 @@ flight was answered within the settle time, and a quorum read now shows the rest
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from ...loop.time_slice import Backoff, boottime, ended
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..watch.delivery import decode_page, revision_of
+from ..watch.reflector import Reflector
 from .elector import Elector
 
 T = TypeVar("T")
@@ -26,29 +27,13 @@ _CHECK_EVERY = 0.1
 """Seconds between two checks of the term and the clock."""
 
 
-class RevisionSource(Protocol):
-    """The part of a reflector that is needed here, for any kind."""
-
-    path: str
-    kind: str
-    needed: bool
-    """Whether decisions depend on it. If not, it may be absent, and is waited for only a while."""
-
-    @property
-    def absent(self) -> bool:
-        """Whether nothing is known of it."""
-
-    async def passed(self, revision: int) -> None:
-        """Return once everything up to `revision` was delivered."""
-
-
 class LeadershipLost(Exception):  # noqa: N818 - what happened, not what is wrong
     """The term ended before its holder could start deciding."""
 
 
 async def settle_and_catch_up(
     elector: Elector,
-    reflectors: Sequence[RevisionSource],
+    reflectors: Sequence[Reflector[Any]],
     client: Client,
     held: Callable[[], Awaitable[float]],
     *,
@@ -117,7 +102,7 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 async def _caught_up(
-    reflector: RevisionSource, client: Client, optional_wait: float, named: int | None = None
+    reflector: Reflector[Any], client: Client, optional_wait: float, named: int | None = None
 ) -> None:
     """Return once `_catch_up` has; for an optional kind not later than after so many seconds."""
     try:
@@ -129,7 +114,7 @@ async def _caught_up(
         )
 
 
-async def _catch_up(reflector: RevisionSource, client: Client, named: int | None) -> None:
+async def _catch_up(reflector: Reflector[Any], client: Client, named: int | None) -> None:
     """Return once a kind was delivered up to `named`, or else up to what the store holds now, or
     an optional kind is absent.
 

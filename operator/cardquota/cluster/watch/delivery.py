@@ -66,9 +66,7 @@ class WatchEvent(msgspec.Struct):
     object: msgspec.Raw
 
 
-class ListMeta(msgspec.Struct, rename="camel"):
-    """The revision of a list, and where its next page continues."""
-
+class _ListMeta(msgspec.Struct, rename="camel"):
     resource_version: str = "0"
     continue_: str = msgspec.field(default="", name="continue")
 
@@ -76,7 +74,7 @@ class ListMeta(msgspec.Struct, rename="camel"):
 class Page(msgspec.Struct):
     """One page of a list. `items` may be null: no items."""
 
-    metadata: ListMeta
+    metadata: _ListMeta
     items: list[msgspec.Raw] | None = None
 
 

@@ -20,6 +20,7 @@ from ...loop.time_slice import Backoff
 from ...quota.limits import is_object_name
 from ...quota.objects.cluster import ResourceClaim
 from ...quota.objects.pod import Pod
+from ...quota.words import logged, show
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from .delivery import Page, decode_page, decoder_of, identity_of
@@ -62,10 +63,16 @@ _IN_BETWEEN: Final = 25
 class Unreadable:
     """An object that exists but does not have the form of its kind."""
 
+    kind: str
+    """As its collection is named."""
+    namespace: str
     name: str
     """Empty if not even that can be read."""
     error: str
-    namespace: str = ""
+
+    def __str__(self) -> str:
+        name = logged(*filter(None, (self.namespace, self.name))) or "one of them"
+        return f"{self.kind}: {name} cannot be read: {show(self.error)}"
 
 
 async def list_objects(
@@ -108,7 +115,8 @@ async def list_objects(
                     found: T | Unreadable = decode(raw)
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                     about = identity_of(raw)
-                    found = Unreadable(about.name, str(error), about.namespace)
+                    kind = path.rpartition("/")[2]
+                    found = Unreadable(kind, about.namespace, about.name, str(error))
                 yield found
             if not token:
                 return

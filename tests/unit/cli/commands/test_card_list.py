@@ -96,7 +96,7 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
         a_queue("good").with_quota({H200: 1}),
     )
     for kind in ("nodes", "queues"):
-        take(count, kind, Unreadable("odder", "no object"))
+        take(count, kind, Unreadable(kind, "", "odder", "no object"))
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0, queue_names=("good",))]
     assert (found.nodes, found.queues) == (3, 3)
