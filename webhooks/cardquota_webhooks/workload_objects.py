@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from cardquota.quota.objects.meta import Wire
-from cardquota.quota.objects.workload import PodTemplate
+from cardquota.quota.objects.workload import WorkloadSpec
 
 _DEFAULT: Final = "25%"
 _ROLLING: Final = "RollingUpdate"
@@ -34,17 +34,12 @@ class _JobTemplate(Wire):
     spec: "Spec" = msgspec.field(default_factory=lambda: Spec())
 
 
-class Spec(Wire):
+class Spec(WorkloadSpec):
     """The specification of any kind; each kind has some of these fields."""
 
-    replicas: int | None = None
-    parallelism: int | None = None
-    completions: int | None = None
-    suspend: bool | None = None
     active_deadline_seconds: int | None = None
     paused: bool | None = None
     strategy: _Strategy = msgspec.field(default_factory=_Strategy)
-    template: PodTemplate = msgspec.field(default_factory=PodTemplate)
     job_template: _JobTemplate | None = None
 
     @property

@@ -33,6 +33,5 @@ from .wire import (
     read_args,
     read_binding,
     read_preemption,
-    scores_answer,
     victims_answer,
 )

@@ -6,10 +6,8 @@ In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretc
 
 from .loop_watch import BOUND, LoopWatch, TimedSelector
 from .time_slice import (
-    LEADER_SLICE,
     Backoff,
     Later,
-    Timer,
     TimeSlice,
     WorkQueue,
     boottime,

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ..quota.steps import Steps
+from ..quota.words import time_text
 
 T = TypeVar("T")
 
@@ -150,6 +151,11 @@ def boottime() -> float:
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     else:  # noqa: RET505 - mypy knows this form
         return time.monotonic()
+
+
+def now_text() -> str:
+    """The time of day, RFC 3339, in whole seconds."""
+    return time_text(int(time.time()))
 
 
 class Backoff:
