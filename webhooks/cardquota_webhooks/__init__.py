@@ -11,8 +11,7 @@ from .pods import MOST_WAITING, CardlessClaims, PodReviews, ResizeReviews, Visib
 from .questions import QuestionReviews, Questions
 from .queues import QueueReviews
 from .review import AdmissionResponse, GroupResource, Request, Reviewer, decode
-from .scale_targets import ScaleTargets
-from .scales import ScaleReviews
+from .scales import ScaleReviews, ScaleTargets
 from .server import LARGEST_BODY, AdmissionServer
 from .volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from .workload_objects import KINDS

@@ -7,7 +7,7 @@ is asked for the group from now on.
 
 from .binder import Binder
 from .enqueue_server import LARGEST_ASK, EnqueueServer
-from .enqueue_votes import SHARE, EnqueueVotes, WaitBudget
+from .enqueue_votes import SHARE, EnqueueVotes, JobRequests, WaitBudget
 from .enqueue_wire import (
     ENQUEUE_PATH,
     EnqueueAsk,
@@ -16,7 +16,6 @@ from .enqueue_wire import (
     read_vote,
     vote_answer,
 )
-from .job_requests import JobRequests
 from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
 from .node_filter import NodeFit, fit_nodes, victims_by_node
 from .node_ranking import BEST, KEPT, NodeRanking

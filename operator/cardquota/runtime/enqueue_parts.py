@@ -12,8 +12,7 @@ from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
 from ..cluster.watch.delivery import ChangeNotifier
 from ..extender.enqueue_server import EnqueueServer
-from ..extender.enqueue_votes import EnqueueVotes, Notify
-from ..extender.job_requests import JobRequests
+from ..extender.enqueue_votes import EnqueueVotes, JobRequests, Notify
 from ..extender.leader_client import LeaderClient, LeaderVotes
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger

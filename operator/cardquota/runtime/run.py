@@ -20,8 +20,7 @@ from cardquota_webhooks.pods import CardlessClaims, PodReviews, ResizeReviews, V
 from cardquota_webhooks.questions import QuestionReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.review import Reviewer
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scales import ScaleReviews, ScaleTargets
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
