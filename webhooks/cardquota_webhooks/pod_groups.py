@@ -28,17 +28,20 @@ from cardquota.quota.vocabulary import (
 )
 from cardquota.settings import Settings
 
-from .keys import annotations_of, dropping, keeping, key_warnings
 from .pods import VisibilityWait
 from .review import (
     UNREADABLE,
     AdmissionResponse,
     Request,
     Routes,
+    annotations_of,
     answer_to_large,
     decoded,
     deny,
+    dropping,
     json_patch,
+    keeping,
+    key_warnings,
     too_large,
 )
 

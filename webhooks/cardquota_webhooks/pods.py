@@ -55,18 +55,21 @@ from cardquota.quota.pods.pod_facts import (
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of, effect_on_create
 from cardquota.settings import Settings
 
-from .keys import Steps, annotations_of, dropping, key_warnings
 from .review import (
     UNREADABLE,
     AdmissionResponse,
     Request,
     ReviewError,
     Routes,
+    Steps,
+    annotations_of,
     answer_to_large,
     answer_to_large_pod,
     decoded,
     deny,
+    dropping,
     json_patch,
+    key_warnings,
     try_again,
 )
 

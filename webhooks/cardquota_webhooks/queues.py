@@ -29,7 +29,6 @@ from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import API_GROUP
 from cardquota.quota.words import MOST_LISTED
 
-from .keys import key_warnings
 from .review import (
     UNREADABLE,
     AdmissionResponse,
@@ -38,6 +37,7 @@ from .review import (
     Routes,
     decoded,
     deny,
+    key_warnings,
     too_large,
     too_large_together,
 )

@@ -24,9 +24,17 @@ from cardquota.quota.objects.workload import WrittenVolcanoJob
 from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, RefusedWrite
 
-from .keys import key_warnings, of_tasks
 from .pods import CardlessClaims, VisibilityWait
-from .review import UNREADABLE, AdmissionResponse, Request, Routes, deny, too_large
+from .review import (
+    UNREADABLE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    deny,
+    key_warnings,
+    of_tasks,
+    too_large,
+)
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")

@@ -40,9 +40,17 @@ from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
 from .fitting import WorkloadRoom, told, told_partly
-from .keys import key_warnings, keys_beside_template, of_template
 from .pods import CardlessClaims, VisibilityWait, foreign_gates, with_claims
-from .review import UNREADABLE, AdmissionResponse, Request, Routes, too_large
+from .review import (
+    UNREADABLE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    key_warnings,
+    keys_beside_template,
+    of_template,
+    too_large,
+)
 from .workload_objects import (
     KINDS,
     Makers,

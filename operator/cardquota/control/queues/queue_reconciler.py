@@ -325,7 +325,7 @@ def queue_status(
         conditions=_conditions(report, stored.get("conditions"), now),
         columns=StatusColumns(**{name: text or None for name, text in shown.items()}),
     )
-    return status.to_wire()
+    return status.model_dump(by_alias=True, exclude_none=True)
 
 
 def _allocated(report: QueueReport) -> dict[str, int | str]:
