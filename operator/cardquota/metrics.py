@@ -1,60 +1,164 @@
-"""Every metric, in one place. Labels have no pod names: their number would be unbounded."""
+"""Every metric, in one place. Labels have no pod names: their number would be unbounded. Of queues
+and cards there are at least as many rows as all queues have cards together.
+"""
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
-from prometheus_client.metrics_core import Metric
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from .total_gauges import TotalGauges
+Row = tuple[tuple[str, ...], float]
+"""The values of the labels, and the number."""
+Rows = Mapping[str, Sequence[Row]]
+"""By name of the gauge."""
+
+
+class Family(NamedTuple):
+    """One gauge."""
+
+    name: str
+    """Without our prefix."""
+    text: str
+    labels: tuple[str, ...]
+
+
+_OF_A_QUEUE: Final = {
+    "allocated": "held by pods on nodes",
+    "inqueue": "released or reserved, and not yet on a node",
+    "requested": "asked for by all pods that have not finished",
+    "elastic": "the part of allocated beyond the minimum of pod groups",
+}
+_CARDS_OF_A_QUEUE: Final = {
+    "quota": "the quota in force",
+    **_OF_A_QUEUE,
+    "guarantee": "what the queue is guaranteed: its quota",
+    "deserved": "its share of what the cluster has, by weight; less than the quota if oversold",
+    "surge": "what rolling updates may borrow; no row if they may not",
+    "borrowed": "what rolling updates have borrowed; 0 unless one runs",
+}
+_RESOURCES_OF_A_QUEUE: Final = {
+    "quota": "the limit; no row if there is none",
+    **_OF_A_QUEUE,
+    "guarantee": "spec.guarantee; no row if it has none",
+    "deserved": "spec.deserved; no row if it has none",
+}
+_CARDS: Final = {
+    "allocatable": "what the nodes have",
+    "allocated": "held by pods on nodes, with and without a queue",
+    "quota": "all quotas added up",
+    "guarantee": "the same, as what is guaranteed",
+    "oversold": "how much all quotas together exceed what the nodes have",
+}
+_CARDS_BY_POLICY: Final = {
+    "allocated": "held by pods on nodes, by policy",
+    "guarantee": "quotas, by policy",
+    "oversold": "oversold, by policy: on-line quotas (Deny) are covered first",
+}
+FAMILIES: Final = (
+    *(
+        Family(f"queue_card_{total}", f"Cards: {text}", ("queue", "card"))
+        for total, text in _CARDS_OF_A_QUEUE.items()
+    ),
+    Family(
+        "queue_card_reserved",
+        "Cards: reserved for pod groups, and used by no pod yet; of a choice of cards, the first",
+        ("queue", "namespace", "card"),
+    ),
+    *(
+        Family(
+            f"queue_resource_{total}",
+            f"Cpu in cores, memory in bytes: {text}",
+            ("queue", "resource"),
+        )
+        for total, text in _RESOURCES_OF_A_QUEUE.items()
+    ),
+    *(
+        Family(f"cluster_card_{total}", f"Cards: {text}", ("card",))
+        for total, text in _CARDS.items()
+    ),
+    *(
+        Family(f"cluster_card_{total}_by_policy", f"Cards: {text}", ("card", "policy"))
+        for total, text in _CARDS_BY_POLICY.items()
+    ),
+    Family(
+        "unlimited_memory_pods",
+        "Pods with card memory that no quota limits; 0 if you want it limited",
+        ("unit",),
+    ),
+    Family("unlimited_memory", "How much card memory they hold, in MiB or GiB", ("unit",)),
+    Family("gated_pods", "Pods that wait at their gate", ("queue",)),
+    Family(
+        "waiting_pods",
+        "Pods that wait at their gate, by the reason of the last decision; only on the leader",
+        ("queue", "reason"),
+    ),
+    Family(
+        "queue_oldest_wait_seconds",
+        "How long the pod that was created first has waited at its gate; 0 if none waits",
+        ("queue",),
+    ),
+    Family(
+        "queue_median_wait_seconds",
+        "How long at least half of the waiting pods have waited; 0 if none waits. Close to the "
+        "oldest wait: nothing moves",
+        ("queue",),
+    ),
+    Family(
+        "queue_oldest_terminating_seconds",
+        "For how long the first pod that is being deleted and holds cards should have been gone; 0 "
+        "if none is late",
+        ("queue",),
+    ),
+    Family(
+        "unadmitted_pods",
+        "Pods that hold something, and whose gate the operator never opened; without those that "
+        "audit mode admitted. 0 is right",
+        ("queue",),
+    ),
+)
+
+
+class TotalGauges(Collector):
+    """The ledger's numbers as of their last update.
+
+    Not the library's own gauges: setting those of 300 queues holds up the event loop, and with it
+    every review, for a second. Here the loop hands over plain rows, and a scrape turns them into
+    metrics in its own thread.
+    """
+
+    def __init__(self) -> None:
+        self._rows: Rows = {}
+
+    def shown(self, name: str) -> Sequence[Row]:
+        """The rows of one gauge that are shown now."""
+        return self._rows.get(name, ())
+
+    def show(self, rows: Rows) -> None:
+        """Show only these rows from now on. They must not change any more."""
+        self._rows = rows
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """The gauges without rows."""
+        return [_empty(family) for family in FAMILIES]
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """The gauges as last shown, all of one moment."""
+        rows = self._rows
+        for family in FAMILIES:
+            found = _empty(family)
+            for labels, value in rows.get(family.name, ()):
+                found.add_metric(labels, value)
+            yield found
+
+
+def _empty(family: Family) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"cardquota_{family.name}", family.text, labels=family.labels)
+
 
 _QUICK: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
 _PATIENT: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-
-
-class ReviewTally(Collector):
-    """A counter by kind and decision, and a histogram of seconds.
-
-    Counted in plain integers by the event loop that answers the reviews, and turned into metrics at
-    a scrape. The library's own counters take a lock and several calls for each number, which was a
-    tenth of all our work in a review.
-    """
-
-    def __init__(self, reviews: str, seconds: str, bounds: Sequence[float]) -> None:
-        """`reviews`, `seconds`: names of the two metrics. `bounds`: of the buckets, seconds."""
-        self._reviews = reviews
-        self._seconds = seconds
-        self._bounds = tuple(bounds)
-        self._names = [*(str(float(bound)) for bound in bounds), "+Inf"]
-        self._counts: dict[tuple[str, str], int] = {}
-        self._buckets = [0] * len(self._names)
-        self._sum = 0.0
-
-    def add(self, kind: str, decision: str, seconds: float) -> None:
-        """Count a review. `kind` and `decision` must have few different values."""
-        key = kind, decision
-        self._counts[key] = self._counts.get(key, 0) + 1
-        self._buckets[bisect_left(self._bounds, seconds)] += 1
-        self._sum += seconds
-
-    def collect(self) -> Iterator[Metric]:
-        """Both metrics, as of now."""
-        reviews = CounterMetricFamily(
-            self._reviews,
-            "Admission reviews, by what was written (pods, queues, scale, ...) and answer: allow, "
-            "gate, cut (an autoscaler got a part), warn, deny, retry, malformed",
-            labels=("kind", "decision"),
-        )
-        for labels, count in self._counts.items():
-            reviews.add_metric(labels, count)
-        yield reviews
-        buckets = list(zip(self._names, accumulate(self._buckets), strict=True))
-        text = "Time to answer an admission review"
-        yield HistogramMetricFamily(self._seconds, text, buckets, self._sum)
 
 
 class Metrics:
@@ -107,76 +211,72 @@ class Metrics:
             "loop_seconds",
             "Longest stretch for which the event loop held up everybody, last one to two minutes",
         )
-        self.undecodable = Counter(
-            "cardquota_undecodable_objects",
+        self.undecodable = self._counter(
+            "undecodable_objects",
             "Objects that could not be read and were left out: the log says why; 0 is right",
-            ["kind"],
-            registry=self.registry,
+            "kind",
         )
-        self.kept_bytes = Gauge(
-            "cardquota_kept_bytes",
+        self.kept_bytes = self._gauge(
+            "kept_bytes",
             "Memory of waiting pods, idle groups, queues and workloads, as counted for the sums",
-            ["kind"],
-            registry=self.registry,
+            "kind",
         )
-        self.left_out = Gauge(
-            "cardquota_left_out_objects",
+        self.left_out = self._gauge(
+            "left_out_objects",
             "Objects of which only the name is kept, since their sum is full; 0 is right",
-            ["kind"],
-            registry=self.registry,
+            "kind",
         )
-        self.reviews = ReviewTally(
-            "cardquota_admission_reviews", "cardquota_admission_review_seconds", _QUICK
+        self.reviews = self._counter(
+            "admission_reviews",
+            "Admission reviews, by what was written (pods, queues, scale, ...) and answer: allow, "
+            "gate, cut (an autoscaler got a part), warn, deny, retry, malformed",
+            "kind",
+            "decision",
         )
-        self.registry.register(self.reviews)
-        self.requests_refused = Counter(
-            "cardquota_requests_refused",
+        self.review_seconds = self._histogram(
+            "admission_review_seconds", "Time to answer an admission review", _QUICK
+        )
+        self.requests_refused = self._counter(
+            "requests_refused",
             "What a port did not serve, to keep memory bounded: bodies (too many bytes in work), "
             "connections (one closed for a newer one), slow (not there within 5 s)",
-            ["why"],
-            registry=self.registry,
+            "why",
         )
-        self.woken = Counter(
-            "cardquota_workloads_woken",
+        self.woken = self._counter(
+            "workloads_woken",
             "Workloads whose refused pods had room, and whose controllers were told to try again; "
             "only on the leader",
-            registry=self.registry,
         )
-        self.refused_writes = Counter(
-            "cardquota_refused_writes",
+        self.refused_writes = self._counter(
+            "refused_writes",
             "Bindings (binding) and groups of pods (group) refused to users who are not in "
             "volcano.accounts; does not grow",
-            ("what",),
-            registry=self.registry,
+            "what",
         )
-        self.refused_gates = Counter(
-            "cardquota_refused_gates",
+        self.refused_gates = self._counter(
+            "refused_gates",
             "Times that the API server refused to open a gate, or would have: for the term (term), "
             "or since a webhook or policy of others objects (object); only on the leader",
-            ("why",),
-            registry=self.registry,
+            "why",
         )
         for why in ("term", "object"):
             self.refused_gates.labels(why)
-        self.extender_seconds = Histogram(
-            "cardquota_extender_seconds",
+        self.extender_seconds = self._histogram(
+            "extender_seconds",
             "Time to answer a call of a scheduler: of the extender, or jobEnqueueable of Volcano",
-            ["verb"],
-            registry=self.registry,
-            buckets=_QUICK,
+            _QUICK,
+            "verb",
         )
-        self.enqueue_votes = Counter(
-            "cardquota_enqueue_votes",
+        self.enqueue_votes = self._counter(
+            "enqueue_votes",
             "Answers to Volcano's scheduler, which asks for pod groups: permit, abstain, reject",
-            ["vote"],
-            registry=self.registry,
+            "vote",
         )
-        self.release_seconds = Histogram(
-            "cardquota_release_seconds",
+        self.release_seconds = self._histogram(
+            "release_seconds",
             "Time from room in the quota, or from the pod's creation, to its gate opened; only on "
             "the leader",
-            registry=self.registry,
-            buckets=_PATIENT,
+            _PATIENT,
         )
 
     def refused_request(self, why: str) -> None:
@@ -185,3 +285,12 @@ class Metrics:
 
     def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
         return Gauge(f"cardquota_{name}", text, list(labels), registry=self.registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"cardquota_{name}", text, list(labels), registry=self.registry)
+
+    def _histogram(
+        self, name: str, text: str, buckets: tuple[float, ...], *labels: str
+    ) -> Histogram:
+        full = f"cardquota_{name}"
+        return Histogram(full, text, list(labels), registry=self.registry, buckets=buckets)

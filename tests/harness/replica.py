@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from cardquota.cluster.events import EventRecorder
-from cardquota.cluster.watch import AT_ONCE, Delivery, Reflector, watched_kinds
+from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, Delivery, Reflector, watched_kinds
 from cardquota.control import LeaderWork, term_writers
-from cardquota.loop import ChangeNotifier, Later, in_loop_later
+from cardquota.loop import Later, in_loop_later
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger, LedgerSettings

@@ -9,8 +9,7 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.watch import Delivery, watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
 

@@ -5,16 +5,22 @@ within a bounded time: allowed, changed (a gate), warned or denied with the numb
 """
 
 from .fitting import WorkloadRoom
-from .keys import key_warnings, of_tasks, of_template
 from .pod_groups import PodGroupReviews
-from .pod_judge import MOST_WAITING, CardlessClaims, VisibilityWait
-from .pods import PodReviews, ResizeReviews
+from .pods import MOST_WAITING, CardlessClaims, PodReviews, ResizeReviews, VisibilityWait
 from .questions import QuestionReviews, Questions
 from .queues import QueueReviews
-from .review import AdmissionResponse, GroupResource, Request, Reviewer, decode
-from .scale_targets import ScaleTargets
-from .scales import ScaleReviews
+from .review import (
+    AdmissionResponse,
+    GroupResource,
+    Request,
+    Reviewer,
+    decode,
+    key_warnings,
+    of_tasks,
+    of_template,
+)
+from .scales import ScaleReviews, ScaleTargets
 from .server import LARGEST_BODY, AdmissionServer
 from .volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from .workload_objects import KINDS
-from .workloads import WORKLOADS, WorkloadReviews
+from .workloads import WorkloadReviews

@@ -7,9 +7,11 @@ by, and its pods wait at their gates.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
+from cardquota.install.webhook_objects import MUTATE, VALIDATE
 from cardquota.quota.decisions.group_write import judge_group_write
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages, shortfall_messages
@@ -26,19 +28,20 @@ from cardquota.quota.vocabulary import (
 )
 from cardquota.settings import Settings
 
-from .keys import annotations_of, dropping, keeping, key_warnings
-from .pod_judge import VisibilityWait
+from .pods import VisibilityWait
 from .review import (
-    MUTATE,
     UNREADABLE,
-    VALIDATE,
     AdmissionResponse,
     Request,
     Routes,
+    annotations_of,
     answer_to_large,
     decoded,
     deny,
+    dropping,
     json_patch,
+    keeping,
+    key_warnings,
     too_large,
 )
 
@@ -62,11 +65,7 @@ class PodGroupReviews:
         self._default_queue = DEFAULT_QUEUE if settings.scheduler == "volcano" else ""
         self._visibility = visibility
         self._known = known
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {
+        self.routes: Final[Routes] = {
             (MUTATE, API_GROUP, "podgroups"): self.mutate,
             (VALIDATE, API_GROUP, "podgroups"): self.validate,
         }

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from prometheus_client import Counter as Metric
 
 from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, LONGEST_KIND
+from cardquota.install.webhook_objects import MUTATE
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
@@ -32,7 +33,6 @@ from cardquota.quota.words import time_text
 from cardquota.settings import Settings
 
 from .review import (
-    MUTATE,
     AdmissionResponse,
     Request,
     Routes,
@@ -161,11 +161,7 @@ class QuestionReviews:
         timeout = settings.webhook.timeout_seconds
         self._of_queues = Questions(known, clock, timeout)
         self._of_workloads = Questions(known, clock, timeout)
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {
+        self.routes: Final[Routes] = {
             (MUTATE, REVIEW_GROUP, QUEUE_REVIEWS): self.of_queue,
             (MUTATE, REVIEW_GROUP, WORKLOAD_REVIEWS): self.of_workload,
         }

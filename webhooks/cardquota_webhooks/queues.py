@@ -5,9 +5,11 @@ deleted (Q8).
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain, islice
+from typing import Final
 
 import msgspec
 
+from cardquota.install.webhook_objects import VALIDATE
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
 from cardquota.quota.amounts import Amounts
@@ -27,16 +29,15 @@ from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.vocabulary import API_GROUP
 from cardquota.quota.words import MOST_LISTED
 
-from .keys import key_warnings
 from .review import (
     UNREADABLE,
-    VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
     Routes,
     decoded,
     deny,
+    key_warnings,
     too_large,
     too_large_together,
 )
@@ -60,11 +61,7 @@ class QueueReviews:
         self._ledger = ledger
         self._beside_volcano = beside_volcano
         self._known = known
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(VALIDATE, API_GROUP, "queues"): self.validate}
+        self.routes: Final[Routes] = {(VALIDATE, API_GROUP, "queues"): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from cardquota.cluster.serving.http_call import (
+from cardquota.cluster.serving.bounds import (
     BodyLimits,
     BodyTooLargeError,
     HttpAnswer,
@@ -21,13 +21,13 @@ from cardquota.cluster.serving.http_call import (
     text_answer,
 )
 from cardquota.cluster.serving.http_server import HttpServer
+from cardquota.install.webhook_objects import OBSERVE
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
 
 from .review import (
     ANY,
-    OBSERVE,
     SCALE,
     AdmissionResponse,
     Request,
@@ -63,7 +63,7 @@ class AdmissionServer:
     """
 
     def __init__(self, reviewers: Iterable[Reviewer], metrics: Metrics, *, audit: bool) -> None:
-        self._tally = metrics.reviews
+        self._reviews, self._seconds = metrics.reviews, metrics.review_seconds
         self._audit = audit
         self._asked_at = perf_counter()
         self._refused = metrics.refused_request
@@ -127,7 +127,7 @@ class AdmissionServer:
                 f"the body is larger than {LARGEST_BODY // 2**20} MiB",
             )
         except ReviewError as error:
-            self._tally.add("unknown", "malformed", perf_counter() - began)
+            self._count("unknown", "malformed", perf_counter() - began)
             return text_answer(HTTPStatus.BAD_REQUEST, str(error))
         review = self._routes.get((path, request.resource.group, request.what))
         scaled = request.sub_resource == SCALE and (path, ANY, SCALE) in self._routes
@@ -142,8 +142,13 @@ class AdmissionServer:
         seconds = perf_counter() - began
         changed = "cut" if scaled else "answer" if kind in QUESTIONS else ""
         decision = _decision(answer, "gate" if answer.gated else changed)
-        self._tally.add(kind if kind in self._known else "other", decision, seconds)
+        self._count(kind if kind in self._known else "other", decision, seconds)
         return HttpAnswer(HTTPStatus.OK, encode(request.uid, answer))
+
+    def _count(self, kind: str, decision: str, seconds: float) -> None:
+        """`kind` and `decision` have few different values."""
+        self._reviews.labels(kind, decision).inc()
+        self._seconds.observe(seconds)
 
     async def _answer(self, review: Review | None, request: Request) -> AdmissionResponse:
         if review is None:

@@ -8,11 +8,13 @@ since the cluster is not known well enough, is admitted: each pod gets its own a
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import msgspec
 from prometheus_client import Counter
 
+from cardquota.install.webhook_objects import OBSERVE, VALIDATE
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.decisions.volcano import has_too_many_tasks, judge_job
 from cardquota.quota.ledger.ledger_reader import LedgerReader
@@ -22,16 +24,15 @@ from cardquota.quota.objects.workload import WrittenVolcanoJob
 from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, RefusedWrite
 
-from .keys import key_warnings, of_tasks
-from .pod_judge import CardlessClaims, VisibilityWait
+from .pods import CardlessClaims, VisibilityWait
 from .review import (
-    OBSERVE,
     UNREADABLE,
-    VALIDATE,
     AdmissionResponse,
     Request,
     Routes,
     deny,
+    key_warnings,
+    of_tasks,
     too_large,
 )
 
@@ -57,11 +58,7 @@ class VolcanoJobReviews:
         self._visibility = visibility
         self._claims = claims
         self._known = known
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(VALIDATE, *JOBS): self.validate}
+        self.routes: Final[Routes] = {(VALIDATE, *JOBS): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse what could never run."""
@@ -120,22 +117,13 @@ class RefusedWriteReviews:
     def __init__(self, counter: Counter) -> None:
         """`counter`: with the label `what`."""
         self._by_kind = {what: counter.labels(what.value) for what in RefusedWrite}
+        binding = partial(self._count, RefusedWrite.BINDING)
+        self.routes: Final[Routes] = {
+            (OBSERVE, "", "pods"): partial(self._count, RefusedWrite.GROUP),
+            **dict.fromkeys(((OBSERVE, *one) for one in BINDINGS), binding),
+        }
 
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        bindings = dict.fromkeys(((OBSERVE, *one) for one in BINDINGS), self.binding)
-        return {(OBSERVE, "", "pods"): self.group, **bindings}
-
-    async def binding(self, request: Request) -> AdmissionResponse:
-        """A Binding that repeats annotations of the pod."""
-        return self._count(RefusedWrite.BINDING, request)
-
-    async def group(self, request: Request) -> AdmissionResponse:
-        """A pod that is given a group when it is past its gate."""
-        return self._count(RefusedWrite.GROUP, request)
-
-    def _count(self, what: RefusedWrite, request: Request) -> AdmissionResponse:
+    async def _count(self, what: RefusedWrite, request: Request) -> AdmissionResponse:
         if not request.dry_run:
             self._by_kind[what].inc()
         return AdmissionResponse()

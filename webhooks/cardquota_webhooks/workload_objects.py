@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from cardquota.quota.objects.meta import Wire
-from cardquota.quota.objects.workload import PodTemplate
+from cardquota.quota.objects.workload import WorkloadSpec
 
 _DEFAULT: Final = "25%"
 _ROLLING: Final = "RollingUpdate"
@@ -25,31 +25,22 @@ class RollingUpdate(Wire):
     max_unavailable: Share | None = None
 
 
-class Strategy(Wire):
-    """`strategy` of a Deployment."""
-
+class _Strategy(Wire):
     type: str | None = _ROLLING
     rolling_update: RollingUpdate | None = None
 
 
-class JobTemplate(Wire):
-    """The template of a CronJob's Jobs."""
-
+class _JobTemplate(Wire):
     spec: "Spec" = msgspec.field(default_factory=lambda: Spec())
 
 
-class Spec(Wire):
+class Spec(WorkloadSpec):
     """The specification of any kind; each kind has some of these fields."""
 
-    replicas: int | None = None
-    parallelism: int | None = None
-    completions: int | None = None
-    suspend: bool | None = None
     active_deadline_seconds: int | None = None
     paused: bool | None = None
-    strategy: Strategy = msgspec.field(default_factory=Strategy)
-    template: PodTemplate = msgspec.field(default_factory=PodTemplate)
-    job_template: JobTemplate | None = None
+    strategy: _Strategy = msgspec.field(default_factory=_Strategy)
+    job_template: _JobTemplate | None = None
 
     @property
     def of_pods(self) -> "Spec":
@@ -63,9 +54,7 @@ class Status(Wire):
     succeeded: int = 0
 
 
-class ReviewedMeta(Wire):
-    """Metadata of a workload under review."""
-
+class _ReviewedMeta(Wire):
     name: str = ""
     uid: str = ""
 
@@ -73,7 +62,7 @@ class ReviewedMeta(Wire):
 class ReviewedWorkload(Wire):
     """A workload as it would be stored. Its status is read from the stored one."""
 
-    metadata: ReviewedMeta
+    metadata: _ReviewedMeta
     spec: Spec = msgspec.field(default_factory=Spec)
 
 
@@ -81,16 +70,14 @@ _COMPARED: Final = 256 * 1024
 """Bytes of a template that is parsed for comparison. Longer ones are compared as text."""
 
 
-class RawSpec(Wire):
-    """The template as it was written, to be compared as a whole."""
-
+class _RawSpec(Wire):
     template: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
 
 
 class StoredWorkload(Wire):
     """The stored workload before a change."""
 
-    spec: RawSpec = msgspec.field(default_factory=RawSpec)
+    spec: _RawSpec = msgspec.field(default_factory=_RawSpec)
     status: Status = msgspec.field(default_factory=Status)
 
     def differs_from(self, other: "StoredWorkload | None") -> bool:

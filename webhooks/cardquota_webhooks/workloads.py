@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from cardquota.install.webhook_objects import VALIDATE, WORKLOADS
 from cardquota.loop.time_slice import WorkQueue
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
@@ -39,10 +40,17 @@ from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
 from .fitting import WorkloadRoom, told, told_partly
-from .keys import key_warnings, keys_beside_template, of_template
-from .pod_judge import CardlessClaims, VisibilityWait, with_claims
-from .pods import foreign_gates
-from .review import UNREADABLE, VALIDATE, AdmissionResponse, Request, Routes, too_large
+from .pods import CardlessClaims, VisibilityWait, foreign_gates, with_claims
+from .review import (
+    UNREADABLE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    key_warnings,
+    keys_beside_template,
+    of_template,
+    too_large,
+)
 from .workload_objects import (
     KINDS,
     Makers,
@@ -54,16 +62,6 @@ from .workload_objects import (
 )
 
 _LOG = logging.getLogger(__name__)
-WORKLOADS: Final = (
-    ("apps", "deployments"),
-    ("apps", "statefulsets"),
-    ("apps", "daemonsets"),
-    ("apps", "replicasets"),
-    ("batch", "jobs"),
-    ("batch", "cronjobs"),
-)
-"""API group and resource of the workloads that get warnings."""
-
 _DECODER = msgspec.json.Decoder(ReviewedWorkload)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
     StoredWorkload | None
@@ -98,11 +96,9 @@ class WorkloadReviews:
         self._visibility = visibility
         self._room = WorkloadRoom(ledger, settings)
         self._turns = WorkQueue[tuple[str, ...]]()
-
-    @property
-    def routes(self) -> Routes:
-        """Which reviews it answers."""
-        return {(VALIDATE, group, resource): self.validate for group, resource in WORKLOADS}
+        self.routes: Final[Routes] = {
+            (VALIDATE, group, resource): self.validate for group, resource, _, _ in WORKLOADS
+        }
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Always allowed. A Warning says how many of the pods fit, and why not more.

@@ -51,14 +51,12 @@ def constrained(
     server_default: str | int | bool | None = None,
     rules: Sequence[dict[str, str]] = (),
     map_keys: Sequence[str] = (),
-    atomic: bool = False,
     alias: str | None = None,
     **keywords: Any,
 ) -> Any:
     """An optional field with constraints. `keywords` are OpenAPI's own (`maximum`, `enum`, ...).
 
     `map_keys`: the list is a map by these keys, so server-side apply merges it row by row.
-    `atomic`: the list is replaced as a whole.
     """
     extra: dict[str, Any] = dict(keywords)
     if server_default is not None:
@@ -68,8 +66,6 @@ def constrained(
     if map_keys:
         extra["x-kubernetes-list-type"] = "map"
         extra["x-kubernetes-list-map-keys"] = list(map_keys)
-    elif atomic:
-        extra["x-kubernetes-list-type"] = "atomic"
     return Field(default=None, json_schema_extra=extra, alias=alias)
 
 

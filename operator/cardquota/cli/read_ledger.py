@@ -3,33 +3,18 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from ..cluster.api.api_error import ApiError
 from ..cluster.api.client import Client
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.watch.feed import WatchedKind, ledger_settings, watched_kinds
 from ..cluster.watch.listing import Unreadable
-from ..loop.time_slice import ChangeNotifier
 from ..quota.ledger.ledger import Ledger
-from ..quota.words import logged, show
 from ..settings import Settings
 from .reading import ClusterError, listed
-
-
-class UnreadObject(NamedTuple):
-    """An object that does not have the form of its kind, and why."""
-
-    kind: str
-    namespace: str
-    name: str
-    """Empty if not even that can be read."""
-    error: str
-
-    def __str__(self) -> str:
-        name = logged(*filter(None, (self.namespace, self.name))) or "one of them"
-        return f"{self.kind}: {name} cannot be read: {show(self.error)}"
 
 
 @dataclass(slots=True)
@@ -41,7 +26,7 @@ class ReadLedger:
     """By kind: how many objects there are, readable or not."""
     unread: dict[str, ClusterError] = field(default_factory=dict)
     """By kind that may not be listed, or that the API server does not have: its answer."""
-    unreadable: list[UnreadObject] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
     noted: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By kind: who is told of each object that could be read."""
 
@@ -49,16 +34,15 @@ class ReadLedger:
         """One object, as it is listed. One that cannot be read affects no other."""
         self.number[kind.kind] += 1
         if isinstance(found, Unreadable):
-            about = found.namespace, found.name
-            self.unreadable.append(UnreadObject(kind.kind, *about, found.error))
+            self.unreadable.append(found)
             return
         try:
             kind.take(found)
             if note := self.noted.get(kind.kind):
                 note(found)
         except (ValueError, TypeError) as error:
-            about = found.metadata.namespace, found.metadata.name
-            self.unreadable.append(UnreadObject(kind.kind, *about, str(error)))
+            meta = found.metadata
+            self.unreadable.append(Unreadable(kind.kind, meta.namespace, meta.name, str(error)))
 
     async def read(
         self,

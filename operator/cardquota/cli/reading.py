@@ -11,10 +11,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 import typer
 
-from ..cluster.api.access import AccessError
+from ..cluster.api.access import AccessError, find_access
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
-from ..cluster.api.kubeconfig import find_access
 from ..cluster.watch.listing import Unreadable, list_objects
 from ..quota.words import show
 from .output import ClusterChoice

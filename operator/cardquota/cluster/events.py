@@ -18,18 +18,18 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from ..loop.time_slice import Backoff
 from ..quota import vocabulary as v
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.pods.pod_facts import PodFacts
+from ..quota.words import time_text
 from .api.api_error import ApiError, OutcomeUnknown
 from .api.client import Client
-from .api.clock import Backoff
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Event(NamedTuple):
 
     @property
     def _now(self) -> str:
-        return datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return time_text(int(self.at))
 
     def _said(self, instance: str) -> dict[str, object]:
         return {

@@ -14,13 +14,13 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from ..loop.time_slice import Backoff
 from ..quota import vocabulary as v
 from ..quota.pods.pod_facts import PodFacts
 from ..quota.words import logged
 from ..settings import ANSWER_MARGIN
 from .api.api_error import ApiError, OutcomeUnknown
 from .api.client import MERGE_PATCH, Client
-from .api.clock import Backoff
 
 _LOG = logging.getLogger(__name__)
 

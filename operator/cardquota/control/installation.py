@@ -47,15 +47,11 @@ class InstallationCheck:
         metrics: Metrics,
         events: EventRecorder,
         leads: Callable[[], bool],
-        *,
-        every: float = EVERY,
     ) -> None:
-        """`every`: seconds between two checks."""
         self._client = client
         self._gauge = metrics.installation_faults
         self._events = events
         self._leads = leads
-        self._every = every
         self._namespace = settings.namespace
         self._wanted = documents(settings)
         self._found: dict[Identity, str] = {}
@@ -72,7 +68,7 @@ class InstallationCheck:
         """Check until cancelled."""
         while True:
             await self.check()
-            await asyncio.sleep(self._every)
+            await asyncio.sleep(EVERY)
 
     async def check(self) -> None:
         """Compare every object once, and report what has changed since the last time."""

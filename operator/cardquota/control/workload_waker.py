@@ -19,21 +19,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import inf
 from typing import Final
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import STRATEGIC_PATCH, Client
-from ..loop.ended import ended
-from ..loop.time_slice import LEADER_SLICE, ChangeNotifier, TimeSlice
+from ..cluster.watch.delivery import ChangeNotifier
+from ..loop.time_slice import LEADER_SLICE, TimeSlice, ended
 from ..quota import vocabulary as v
 from ..quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.messages import workload_messages
 from ..quota.pods.pod_request import PodRequest
 from ..quota.pods.workload_facts import WorkloadFacts
-from ..quota.words import logged
+from ..quota.words import logged, time_text
 
 _LOG = logging.getLogger(__name__)
 SOON: Final = 0.02
@@ -368,8 +367,7 @@ class WorkloadWaker:
             async with self._at_a_time:
                 if not self._leads:
                     return
-                now = datetime.fromtimestamp(self._wall_clock(), UTC)
-                condition["lastTransitionTime"] = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+                condition["lastTransitionTime"] = time_text(int(self._wall_clock()))
                 await self._client.patch(
                     f"/apis/{group}/v1/{place}/status",
                     body,

@@ -7,24 +7,20 @@ is asked for the group from now on.
 
 from .binder import Binder
 from .enqueue_server import LARGEST_ASK, EnqueueServer
-from .enqueue_votes import SHARE, EnqueueVotes, WaitBudget
+from .enqueue_votes import SHARE, EnqueueVotes, JobRequests, WaitBudget
 from .enqueue_wire import (
     ENQUEUE_PATH,
     MOST_ASK_ELEMENTS,
-    EnqueueAnswerError,
     EnqueueAsk,
-    EnqueueAskError,
     enqueue_call,
     read_enqueue_ask,
     read_vote,
     vote_answer,
 )
-from .job_requests import JobRequests
 from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
-from .node_filter import NodeFit, fit_nodes
+from .node_filter import NodeFit, fit_nodes, victims_by_node
 from .node_ranking import BEST, KEPT, NodeRanking
-from .preemption import victims_by_node
-from .server import LARGEST_BODY, ExtenderServer, SchedulerVerbs
+from .server import LARGEST_BODY, ExtenderServer
 from .waker import Waker
 from .wire import (
     MOST_NODES,
@@ -37,6 +33,5 @@ from .wire import (
     read_args,
     read_binding,
     read_preemption,
-    scores_answer,
     victims_answer,
 )

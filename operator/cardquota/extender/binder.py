@@ -22,9 +22,17 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition, settle_pod
-from ..loop.ended import ended
-from ..loop.time_slice import ChangeNotifier
+from ..cluster.watch.delivery import ChangeNotifier
+from ..cluster.writes import (
+    FencedWriter,
+    TooLateError,
+    WrittenObject,
+    guard,
+    pod_path,
+    precondition,
+    settle_pod,
+)
+from ..loop.time_slice import ended
 from ..quota import vocabulary as v
 from ..quota.cards.card_memory import MemoryPod
 from ..quota.cards.memory_shape import UNKNOWN, CardPlacement, placement_annotations
@@ -40,19 +48,11 @@ _UNSEEN: Final = 1.0
 """Seconds that we wait for the watch to tell of a pod or node that kube-scheduler has seen."""
 
 
-class _BoundMeta(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    resource_version: str = "0"
-
-
 class _BoundSpec(msgspec.Struct, rename="camel"):
     node_name: str = ""
 
 
-class _BoundPod(msgspec.Struct):
-    """What is read of a pod to see where it is."""
-
-    metadata: _BoundMeta
+class _BoundPod(WrittenObject):
     spec: _BoundSpec
 
 

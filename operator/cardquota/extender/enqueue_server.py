@@ -10,11 +10,12 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from ..cluster.serving.bounds import BodyBudget, BusyError
-from ..cluster.serving.http_call import (
+from ..cluster.serving.bounds import (
     BUG,
+    BodyBudget,
     BodyLimits,
     BodyTooLargeError,
+    BusyError,
     HttpAnswer,
     HttpCall,
     text_answer,
@@ -22,8 +23,9 @@ from ..cluster.serving.http_call import (
 from ..cluster.serving.http_server import HttpServer
 from ..metrics import Metrics
 from .enqueue_votes import EnqueueVotes
-from .enqueue_wire import ENQUEUE_PATH, EnqueueAskError, read_enqueue_ask, vote_answer
+from .enqueue_wire import ENQUEUE_PATH, read_enqueue_ask, vote_answer
 from .leader_client import PASSED_ON
+from .wire import WireError
 
 _LOG = logging.getLogger(__name__)
 _MIB: Final = 2**20
@@ -81,7 +83,7 @@ class EnqueueServer:
             )
         except (BusyError, ConnectionError):
             raise  # the call has not come
-        except EnqueueAskError as error:
+        except WireError as error:
             return text_answer(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
         except Exception:  # noqa: BLE001
             _LOG.exception("a call of %s could not be answered", _VERB)

@@ -3,28 +3,130 @@
 The first time that a group is asked about it gets a place in the order of its queue (E6), and the
 leader reserves what it asks for once it is its turn. So a vote is only a look at what is reserved:
 who asks most often gets nothing sooner.
+
+A group has the sum of resource names alone: which cards are meant stands on the pods of its Job's
+tasks. So the Job is read once for each group, and again when the group or the quota of its queue
+changes: the vote, the review of the Job and its pods have one reading (V3, V4).
 """
 
+import asyncio
+import logging
 import time
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Final, NamedTuple
 
-from ..loop.time_slice import ChangeNotifier, TimeSlice
+import msgspec
+
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.watch.delivery import ChangeNotifier
+from ..loop.time_slice import TimeSlice
 from ..quota.decisions.group_judgement import judge_enqueue
 from ..quota.decisions.volcano import (
     EnqueueRequest,
     Vote,
     enqueue_request,
+    has_too_many_tasks,
+    request_of_job,
     vote_without_judgement,
 )
-from ..quota.ledger.groups.group_facts import GroupFacts
+from ..quota.ledger.groups.group_facts import GroupFacts, job_of
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
+from ..quota.ledger.ledger_reader import LedgerReader
+from ..quota.limits import KIB
+from ..quota.objects.workload import WrittenVolcanoJob
+from ..quota.steps import to_its_end
 from ..quota.verdict import Verdict
 from ..quota.vocabulary import GroupCondition
+from ..quota.words import logged
 from .enqueue_wire import EnqueueAsk
-from .job_requests import JobRequests
 from .leader_client import LeaderVotes
+
+_LOG: Final = logging.getLogger(__name__)
+_DECODER: Final = msgspec.json.Decoder(WrittenVolcanoJob)
+_LARGEST: Final = 512 * KIB
+"""Bytes of a Job that is read."""
+PATIENCE: Final = 2.0
+"""Seconds that a read may take."""
+
+
+class _JobReading(NamedTuple):
+    version: Hashable
+    request: EnqueueRequest | None
+    """None: its pods ask for no cards."""
+
+
+class JobRequests:
+    """Belongs to the ledger's loop. At most one read of a group's Job is under way."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        notifier: ChangeNotifier,
+        read: Callable[[str], Awaitable[bytes]],
+    ) -> None:
+        """`read` gets an object by its path."""
+        self._ledger = ledger
+        self._notifier = notifier
+        self._read = read
+        self._found: dict[str, _JobReading] = {}
+        self._reading: dict[str, asyncio.Task[None]] = {}
+
+    def of(self, facts: GroupFacts, found: EnqueueRequest) -> _JobReading | None:
+        """What a group's Job asks for; None: it is not known yet. `found`: what the group says by
+        itself, which counts for groups of no Job and for Jobs that may not be read.
+        """
+        if facts.request.cards or not job_of(facts.key):
+            return _JobReading(None, found)
+        known = self._found.get(facts.key)
+        return known if known is not None and known.version == self._version(facts) else None
+
+    def look(self, facts: GroupFacts, found: EnqueueRequest) -> None:
+        """Begin to read a group's Job, unless it is known or being read."""
+        if self.of(facts, found) is None and facts.key not in self._reading:
+            look = self._look(facts, self._version(facts), found)
+            self._reading[facts.key] = asyncio.get_running_loop().create_task(look)
+
+    def reads(self, key: str) -> bool:
+        """Whether the Job of this group is being read."""
+        return key in self._reading
+
+    def forget(self) -> None:
+        """The term is over."""
+        self._found.clear()
+        for task in list(self._reading.values()):
+            task.cancel()
+
+    def _version(self, facts: GroupFacts) -> Hashable:
+        account = self._ledger.account(facts.queue)
+        mark = account.quota_mark if account is not None else None
+        return facts.uid, facts.queue, facts.min_member, facts.request, mark
+
+    async def _look(self, facts: GroupFacts, version: Hashable, found: EnqueueRequest) -> None:
+        jobs = f"/apis/batch.volcano.sh/v1alpha1/namespaces/{facts.namespace}/jobs"
+        request: EnqueueRequest | None = found._replace(exact=False)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                body = await self._read(f"{jobs}/{job_of(facts.key).partition('/')[2]}")
+            written = _DECODER.decode(body) if len(body) <= _LARGEST else None
+            if written is not None and not has_too_many_tasks(written):
+                request = to_its_end(request_of_job(self._ledger, written, facts, found))
+        except ApiError as error:
+            if not error.absent:
+                return  # asked again in the next session
+            _LOG.info("the Job of group %s is not read: %s", logged(facts.key), error)
+        except (OutcomeUnknown, TimeoutError):
+            return
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            _LOG.info("the Job of group %s cannot be read: %s", logged(facts.key), error)
+        finally:
+            del self._reading[facts.key]
+            self._notifier.notify()
+        groups = self._ledger.groups
+        if len(self._found) > 2 * len(groups):
+            self._found = {key: old for key, old in self._found.items() if key in groups}
+        self._found[facts.key] = _JobReading(version, request)
+
 
 UNSEEN: Final = 0.1
 """Seconds that a vote waits for a group that our watch has not told of."""
@@ -92,17 +194,16 @@ class EnqueueVotes:
         *,
         unseen: float = UNSEEN,
         reserving: float = RESERVING,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`jobs`: what Jobs ask for. `unseen`, `reserving`: seconds. `clock`: these, monotonic."""
+        """`jobs`: what Jobs ask for. `unseen`, `reserving`: seconds."""
         self._ledger = ledger
         self._jobs = jobs
         self._notifier = notifier
         self._leader = leader
         self._synced = synced
         self._notify = notify
-        self._unseen = WaitBudget(notifier, unseen, clock)
-        self._reserving = WaitBudget(notifier, reserving, clock)
+        self._unseen = WaitBudget(notifier, unseen, time.monotonic)
+        self._reserving = WaitBudget(notifier, reserving, time.monotonic)
         self._leads = False
 
     # --- one term -----------------------------------------------------------------------------

@@ -14,16 +14,13 @@ import msgspec
 
 from ..quota.decisions.volcano import Vote
 from ..quota.words import show
+from .wire import WireError
 
 ENQUEUE_PATH: Final = "/volcano/jobEnqueueable"
 """Where it is sent to."""
 MOST_ASK_ELEMENTS: Final = 250_000
 """Fields and list elements, by their commas, of a call that has to be decoded. Each may take 0.1
 microseconds."""
-
-
-class EnqueueAskError(ValueError):
-    """A call that cannot be read. The text says what is wrong."""
 
 
 class EnqueueAsk(NamedTuple):
@@ -71,7 +68,7 @@ _LONGEST: Final = 253
 
 
 def read_enqueue_ask(body: bytes) -> EnqueueAsk:
-    """Read a call. Raises EnqueueAskError.
+    """Read a call. Raises WireError.
 
     What stands behind name and uid is not looked at, where these stand first.
     """
@@ -79,31 +76,27 @@ def read_enqueue_ask(body: bytes) -> EnqueueAsk:
     if first is not None:
         return EnqueueAsk(first[1].decode(), first[2].decode(), (first[3] or b"").decode())
     if body.count(b",") > MOST_ASK_ELEMENTS:
-        raise EnqueueAskError(f"it has more than {MOST_ASK_ELEMENTS} elements, and no UID in front")
+        raise WireError(f"it has more than {MOST_ASK_ELEMENTS} elements, and no UID in front")
     try:
         job = _READ.decode(body).job
     except RecursionError:
-        raise EnqueueAskError("it is nested too deeply") from None
+        raise WireError("it is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise EnqueueAskError(show(str(error), most=200)) from None
+        raise WireError(show(str(error), most=200)) from None
     meta = job.group.metadata if job.group is not None else None
     namespace, _, name = job.uid.partition("/")
     if meta is not None and meta.name:
         namespace, name = meta.namespace, meta.name
     if not (0 < len(namespace) <= _LONGEST and 0 < len(name) <= _LONGEST):
-        raise EnqueueAskError("job.PodGroup.metadata must have a namespace and a name")
+        raise WireError("job.PodGroup.metadata must have a namespace and a name")
     if len(job.group_uid) > _LONGEST:
-        raise EnqueueAskError(f"job.PgUID has more than {_LONGEST} characters")
+        raise WireError(f"job.PgUID has more than {_LONGEST} characters")
     return EnqueueAsk(namespace, name, job.group_uid)
 
 
 def enqueue_call(ask: EnqueueAsk) -> bytes:
     """The same call, as one replica passes it on to another."""
     return msgspec.json.encode({"job": {"UID": ask.key, "PgUID": ask.uid}})
-
-
-class EnqueueAnswerError(ValueError):
-    """An answer that is no vote."""
 
 
 class _VoteAnswer(msgspec.Struct):
@@ -119,10 +112,10 @@ def vote_answer(vote: Vote) -> bytes:
 
 
 def read_vote(code: int, body: bytes) -> Vote:
-    """Read an answer of another replica. Raises EnqueueAnswerError."""
+    """Read an answer of another replica. Raises WireError."""
     if code != HTTPStatus.OK:
-        raise EnqueueAnswerError(f"HTTP {code}")
+        raise WireError(f"HTTP {code}")
     try:
         return Vote(_READ_VOTE.decode(body).status)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise EnqueueAnswerError(str(error)) from None
+        raise WireError(str(error)) from None

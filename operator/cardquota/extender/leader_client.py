@@ -9,14 +9,14 @@ import logging
 import ssl
 import time
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 import aiohttp
 
 from ..quota.decisions.volcano import Vote
 from ..quota.messages import binding_messages as m
 from .binder import Binder
-from .enqueue_wire import ENQUEUE_PATH, EnqueueAnswerError, EnqueueAsk, enqueue_call, read_vote
+from .enqueue_wire import ENQUEUE_PATH, EnqueueAsk, enqueue_call, read_vote
 from .wire import BindArgs, WireError, bind_call, read_error
 
 PASSED_ON: Final = "X-Cardquota-Passed-On"
@@ -30,13 +30,6 @@ NOT_AGAIN: Final = 10.0
 about one group after another, and each question costs it the whole time-out."""
 FAILURES: Final = (aiohttp.ClientError, TimeoutError, OSError)
 """What a call may fail with."""
-
-
-class LeaderAnswer(NamedTuple):
-    """What the leader says."""
-
-    status: int
-    body: bytes
 
 
 class LeaderClient:
@@ -68,8 +61,8 @@ class LeaderClient:
         """Host and port of the leader; empty if it cannot be called now."""
         return self._leader() if self._tls() is not None else ""
 
-    async def post(self, address: str, path: str, data: bytes) -> LeaderAnswer:
-        """Post a JSON body. Raises FAILURES."""
+    async def post(self, address: str, path: str, data: bytes) -> tuple[int, bytes]:
+        """Post a JSON body. Returns status and body of the answer. Raises FAILURES."""
         before, _, verb = path.rpartition("/")
         path = f"{before}{self._secret}/{verb}"
         if self._session is None:
@@ -85,7 +78,7 @@ class LeaderClient:
                 allow_redirects=False,
             ) as response,
         ):
-            return LeaderAnswer(response.status, await response.content.read(_MOST))
+            return response.status, await response.content.read(_MOST)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -111,15 +104,11 @@ class LeaderCall:
         if not address:
             return m.NO_LEADER
         try:
-            answer = await self._client.post(address, _BIND, bind_call(args))
-            return read_error(answer.body)
+            _, body = await self._client.post(address, _BIND, bind_call(args))
+            return read_error(body)
         except (*FAILURES, WireError) as error:
             _LOG.warning("passing a bind on to %s: %r", address, error)
             return m.leader_unreachable(address)
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.close()
 
 
 class LeaderVotes:
@@ -139,14 +128,9 @@ class LeaderVotes:
         if not address or (address == self._silent and self._clock() < self._not_before):
             return Vote.REJECT
         try:
-            answer = await self._client.post(address, ENQUEUE_PATH, enqueue_call(ask))
-            return read_vote(answer.status, answer.body)
-        except (*FAILURES, EnqueueAnswerError) as error:
+            return read_vote(*await self._client.post(address, ENQUEUE_PATH, enqueue_call(ask)))
+        except (*FAILURES, WireError) as error:
             _LOG.warning("asking %s whether to enqueue a group: %r", address, error)
-            if not isinstance(error, EnqueueAnswerError):
+            if not isinstance(error, WireError):
                 self._silent, self._not_before = address, self._clock() + NOT_AGAIN
             return Vote.REJECT
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.close()

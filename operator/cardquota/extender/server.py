@@ -8,7 +8,7 @@ answer. What went wrong stands in `Error`. Connections are kept, and every answe
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from itertools import chain
 from time import perf_counter
@@ -17,31 +17,29 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ..cluster.serving.bounds import BusyError
-from ..cluster.serving.http_call import (
+from ..cluster.serving.bounds import (
     BUG,
     BodyLimits,
     BodyTooLargeError,
+    BusyError,
     HttpAnswer,
     HttpCall,
     text_answer,
 )
 from ..cluster.serving.http_server import HttpServer
-from ..loop.time_slice import ChangeNotifier, TimeSlice, in_slices
+from ..cluster.watch.delivery import ChangeNotifier
+from ..loop.time_slice import TimeSlice, in_slices
 from ..metrics import Metrics
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.reports.memory_report import memory_report, node_row
 from .leader_client import PASSED_ON, LeaderCall
-from .node_filter import NodeFit, fit_nodes
-from .node_ranking import NodeRanking, NodeScore
-from .preemption import victims_by_node
+from .node_filter import NodeFit, fit_nodes, victims_by_node
+from .node_ranking import NodeRanking
 from .waker import Waker
 from .wire import (
-    BindArgs,
     ExtenderArgs,
     MetaVictims,
-    PreemptionArgs,
     WireError,
     error_answer,
     filter_answer,
@@ -70,8 +68,8 @@ _UNSEEN: Final = 0.1
 NOT_SYNCED: Final = "cardquota has not read the cluster yet: try again"
 
 
-class SchedulerVerbs:
-    """The verbs of the extender, over the ledger's present state."""
+class ExtenderServer:
+    """Routes calls to the verbs, which answer from the ledger's present state."""
 
     def __init__(
         self,
@@ -79,6 +77,7 @@ class SchedulerVerbs:
         notifier: ChangeNotifier,
         binds: LeaderCall,
         synced: Callable[[], bool],
+        metrics: Metrics,
         *,
         waker: Waker | None = None,
         spread: bool = False,
@@ -94,68 +93,6 @@ class SchedulerVerbs:
         self._synced = synced
         self._ranking = NodeRanking(ledger, spread=spread)
         self._unseen = unseen
-
-    async def filter(self, args: ExtenderArgs) -> NodeFit:
-        """Which nodes the pod may go to."""
-        if not self._synced():
-            return NodeFit([], {}, {}, error=NOT_SYNCED)
-        facts, names = pod_facts(args.pod), args.names
-        fit = fit_nodes(self._ledger, facts, names)
-        if fit.unknown:
-            await self._notifier.wait_for(lambda: not self._unknown(names), self._unseen)
-            fit = fit_nodes(self._ledger, facts, names)
-        if self._waker is not None:
-            if fit.names:
-                self._waker.fits(facts.uid)
-            else:
-                self._waker.refused(facts, chain(fit.failed, fit.unresolvable))
-        return fit
-
-    async def prioritize(self, args: ExtenderArgs) -> Sequence[NodeScore]:
-        """One score for each name, 0 to 10."""
-        facts = pod_facts(args.pod)
-        return self._ranking.rank(facts, args.names)
-
-    async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
-        """Bind, here or on the leader. `passed_on`: by another replica, so here or nowhere."""
-        return await self._binds.bind(args, passed_on=passed_on)
-
-    async def preempt(self, args: PreemptionArgs) -> Mapping[str, MetaVictims]:
-        """Which of the proposed victims free one card; nodes where none do are left out."""
-        facts = pod_facts(args.pod)
-        proposed = {name: victims.uids for name, victims in args.victims.items()}
-        chosen = victims_by_node(self._ledger, facts, proposed)
-        return {
-            name: MetaVictims(uids, args.victims[name].violations) for name, uids in chosen.items()
-        }
-
-    async def inspect(self) -> bytes:
-        """Card memory of the whole cluster, as JSON. Gives way: a large cluster has many cards."""
-        report, rows = await in_slices(memory_report(self._ledger)), list[bytes]()
-        slice_ = TimeSlice()
-        for row in report.nodes:
-            rows.append(_JSON.encode(row))
-            await slice_.give_way()
-        rest = _JSON.encode(
-            {"pending": report.pending, "totals": report.totals, "limited": report.limited}
-        )
-        return b'{"nodes":[' + b",".join(rows) + b"]," + rest[1:]
-
-    async def inspect_node(self, name: str) -> bytes | None:
-        """One node, as JSON; None if it is not known."""
-        row = node_row(self._ledger, name)
-        return None if row is None else _JSON.encode(row)
-
-    def _unknown(self, names: Sequence[str]) -> bool:
-        nodes = self._ledger.card_memory.nodes
-        return not all(name in nodes for name in names)
-
-
-class ExtenderServer:
-    """Routes calls to the verbs. Has no state of its own."""
-
-    def __init__(self, verbs: SchedulerVerbs, metrics: Metrics) -> None:
-        self._verbs = verbs
         self._seconds = metrics.extender_seconds
         self._said = ""
         """Why a call of prioritize could not be answered, as the log has it."""
@@ -210,30 +147,69 @@ class ExtenderServer:
             _LOG.warning("%s", error)
         return b"[]"
 
+    async def filter(self, args: ExtenderArgs) -> NodeFit:
+        """Which nodes the pod may go to."""
+        if not self._synced():
+            return NodeFit([], {}, {}, error=NOT_SYNCED)
+        facts, names = pod_facts(args.pod), args.names
+        fit = fit_nodes(self._ledger, facts, names)
+        if fit.unknown:
+            await self._notifier.wait_for(lambda: not self._unknown(names), self._unseen)
+            fit = fit_nodes(self._ledger, facts, names)
+        if self._waker is not None:
+            if fit.names:
+                self._waker.fits(facts.uid)
+            else:
+                self._waker.refused(facts, chain(fit.failed, fit.unresolvable))
+        return fit
+
+    def _unknown(self, names: Sequence[str]) -> bool:
+        nodes = self._ledger.card_memory.nodes
+        return not all(name in nodes for name in names)
+
     async def _filter(self, body: bytes, _: HttpCall) -> bytes:
         args = read_args(body)
-        return filter_answer(args, await self._verbs.filter(args))
+        return filter_answer(args, await self.filter(args))
 
     async def _prioritize(self, body: bytes, _: HttpCall) -> bytes:
         args = read_args(body)
-        return scores_answer(await self._verbs.prioritize(args))
+        return scores_answer(self._ranking.rank(pod_facts(args.pod), args.names))
 
     async def _bind(self, body: bytes, call: HttpCall) -> bytes:
         passed_on = PASSED_ON.lower() in call.headers
-        return error_answer(await self._verbs.bind(read_binding(body), passed_on=passed_on))
+        return error_answer(await self._binds.bind(read_binding(body), passed_on=passed_on))
 
     async def _preempt(self, body: bytes, _: HttpCall) -> bytes:
-        return victims_answer(await self._verbs.preempt(read_preemption(body)))
+        """Nodes where none of the victims free one card are left out."""
+        args = read_preemption(body)
+        proposed = {name: victims.uids for name, victims in args.victims.items()}
+        chosen = victims_by_node(self._ledger, pod_facts(args.pod), proposed)
+        return victims_answer(
+            {name: MetaVictims(u, args.victims[name].violations) for name, u in chosen.items()}
+        )
 
     async def _inspect(self, call: HttpCall) -> HttpAnswer:
         if call.method not in ("GET", "HEAD"):
             return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
         name = unquote(call.path.removeprefix(INSPECT).strip("/"))
-        verbs = self._verbs
-        found = await verbs.inspect_node(name) if name else await verbs.inspect()
-        if found is None:
+        if not name:
+            return HttpAnswer(HTTPStatus.OK, await self._whole_report())
+        row = node_row(self._ledger, name)
+        if row is None:
             return text_answer(HTTPStatus.NOT_FOUND, "no node of this name is known")
-        return HttpAnswer(HTTPStatus.OK, found)
+        return HttpAnswer(HTTPStatus.OK, _JSON.encode(row))
+
+    async def _whole_report(self) -> bytes:
+        """Card memory of the whole cluster, as JSON. Gives way: a large cluster has many cards."""
+        report, rows = await in_slices(memory_report(self._ledger)), list[bytes]()
+        slice_ = TimeSlice()
+        for row in report.nodes:
+            rows.append(_JSON.encode(row))
+            await slice_.give_way()
+        rest = _JSON.encode(
+            {"pending": report.pending, "totals": report.totals, "limited": report.limited}
+        )
+        return b'{"nodes":[' + b",".join(rows) + b"]," + rest[1:]
 
 
 def _too_large(size: int | None) -> str:

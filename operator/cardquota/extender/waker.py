@@ -20,8 +20,8 @@ from typing import Final
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.writes import pod_path
-from ..loop.time_slice import ChangeNotifier
 from ..quota import vocabulary as v
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of

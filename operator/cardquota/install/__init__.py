@@ -9,4 +9,4 @@ from .manifests import documents, render, webhook_paths
 from .matching import is_ours
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text
-from .webhook_objects import ENFORCED
+from .webhook_objects import ENFORCED, WORKLOADS

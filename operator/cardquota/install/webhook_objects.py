@@ -47,6 +47,7 @@ from .policies.key_policies import by_volcano, group_given, written_at_release
 MUTATE: Final = "/mutate"
 """Paths that the API server calls, without their secret."""
 OBSERVE: Final = "/observe"
+"""The path of what is refused by others than us."""
 VALIDATE: Final = "/validate"
 SUFFIX: Final = "cardquota.volcano.sh"
 ENFORCED: Final = "pods-enforced"
@@ -59,8 +60,7 @@ _OBSERVED_WITHIN: Final = 2
 _NOT_BEING_DELETED: Final = "!has(object.metadata.deletionTimestamp)"
 _SPEC_CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
 
-_WORKLOADS: Final = (
-    # API group, resource, path of the pod template, whether other controllers create it
+WORKLOADS: Final = (
     ("apps", "deployments", "object.spec.template", False),
     ("apps", "statefulsets", "object.spec.template", False),
     ("apps", "daemonsets", "object.spec.template", False),
@@ -68,6 +68,8 @@ _WORKLOADS: Final = (
     ("batch", "jobs", "object.spec.template", True),
     ("batch", "cronjobs", "object.spec.jobTemplate.spec.template", False),
 )
+"""Those that get warnings: API group, resource, path of the pod template, whether other controllers
+create it."""
 
 
 def mutating(settings: Settings) -> dict[str, Any]:
@@ -196,7 +198,7 @@ def validating(settings: Settings) -> dict[str, Any]:
             _resizes(settings),
             _queues(settings),
             _pod_groups(settings),
-            *(_workload(settings, *row) for row in _WORKLOADS),
+            *(_workload(settings, *row) for row in WORKLOADS),
             _scales(settings, of_autoscalers=False),
         ],
     )

@@ -4,15 +4,14 @@ In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretc
 `in_slices` and `WorkQueue`, by which long work gives way.
 """
 
-from .ended import ended
 from .loop_watch import BOUND, LoopWatch, TimedSelector
 from .time_slice import (
-    LEADER_SLICE,
-    ChangeNotifier,
+    Backoff,
     Later,
-    Timer,
     TimeSlice,
     WorkQueue,
+    boottime,
+    ended,
     in_loop_later,
     in_slices,
 )

@@ -1,14 +1,19 @@
 """When work in the loop has its turn (I5): long work gives way, short work that comes all at once
-stands in line, and what is to be done later waits for its time, or for a change of the ledger.
+stands in line, and what is to be done later waits for its time; by which clock, and how long before
+the next try; and the end of tasks, for certain.
 """
 
 import asyncio
+import random as _random
+import sys
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ..quota.steps import Steps
+from ..quota.words import time_text
 
 T = TypeVar("T")
 
@@ -119,51 +124,6 @@ class WorkQueue(Generic[T]):
         self._worker.add_done_callback(self._ended)
 
 
-class ChangeNotifier:
-    """Lets any task in the loop wait until the ledger has changed."""
-
-    def __init__(self) -> None:
-        self._waiters: set[asyncio.Future[None]] = set()
-        self._listeners: list[Callable[[], None]] = []
-
-    @property
-    def waiting(self) -> int:
-        """How many tasks wait for the next change."""
-        return len(self._waiters)
-
-    def listen(self, listener: Callable[[], None]) -> None:
-        """Call `listener` at every notification, in the loop. It must be quick."""
-        self._listeners.append(listener)
-
-    def notify(self) -> None:
-        """The ledger changed."""
-        waiters, self._waiters = self._waiters, set()
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-        for listener in self._listeners:
-            listener()
-
-    async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Wait until `condition` holds. Returns whether it did within `timeout` seconds."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + timeout
-        while not condition():
-            left = end - loop.time()
-            if left <= 0:
-                return False
-            waiter: asyncio.Future[None] = loop.create_future()
-            self._waiters.add(waiter)
-            try:
-                async with asyncio.timeout(left):
-                    await waiter
-            except TimeoutError:
-                return condition()
-            finally:
-                self._waiters.discard(waiter)
-        return True
-
-
 class Timer(Protocol):
     """A call that is still to come, unless it is cancelled."""
 
@@ -178,3 +138,88 @@ Later = Callable[[float, Callable[[], None]], Timer]
 def in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
     """By the running loop's own clock."""
     return asyncio.get_running_loop().call_later(seconds, call)
+
+
+def boottime() -> float:
+    """Seconds since boot, suspended time included.
+
+    Guarantees: never goes back, does not follow changes of the time of day, and continues while the
+    machine sleeps (a leader that slept through its deadline must know it).
+    Not guaranteed: comparable between machines; outside Linux, including suspended time.
+    """
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    else:  # noqa: RET505 - mypy knows this form
+        return time.monotonic()
+
+
+def now_text() -> str:
+    """The time of day, RFC 3339, in whole seconds."""
+    return time_text(int(time.time()))
+
+
+class Backoff:
+    """Doubling delays with jitter.
+
+    Guarantees: a delay is between half and all of the doubled value, never above `cap`, and never
+    below what the API server asked for (which is honoured up to 60 s).
+    """
+
+    def __init__(
+        self,
+        first: float = 0.25,
+        cap: float = 15.0,
+        *,
+        random: Callable[[], float] = _random.random,
+    ) -> None:
+        """`first` and `cap`: seconds. `random` returns numbers from 0 to 1."""
+        if not 0 < first <= cap:
+            raise ValueError("0 < first <= cap must hold")
+        self._first = first
+        self._cap = cap
+        self._random = random
+        self._next = first
+
+    def next(self, retry_after: float | None = None) -> float:
+        """Seconds to wait now. The next answer is up to twice as long."""
+        delay = self._next * (0.5 + self._random() / 2)
+        self._next = min(self._next * 2, self._cap)
+        return max(delay, min(retry_after or 0.0, 60.0))
+
+    def reset(self) -> None:
+        """Something worked: begin with `first` again."""
+        self._next = self._first
+
+
+_AGAIN: Final = 10.0
+"""Seconds after which a task that has not ended is cancelled again. Twice what any of ours takes to
+tidy up, in which it must not be disturbed."""
+
+
+async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, again and again, and return once all have ended. Their errors are dropped.
+
+    A cancellation can get lost: a library that cancels a task at its own time-out may take ours for
+    its own, if both come at once, as when a process goes on after a pause. Then the task goes on,
+    and who waits for its end waits for ever.
+
+    If this is cancelled, it goes on until then all the same. Not guaranteed: that this returns, if
+    a task ignores every cancellation.
+    """
+    tasks = set(tasks)
+    left, cancelled = tasks, False
+    while left:
+        for task in left:
+            task.cancel()
+        again = asyncio.get_running_loop().time() + _AGAIN
+        while left and (wait := again - asyncio.get_running_loop().time()) > 0:
+            try:
+                _, left = await asyncio.wait(left, timeout=wait)
+            except asyncio.CancelledError:
+                cancelled = True
+                left = {task for task in left if not task.done()}
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # or asyncio complains that nobody has asked for it
+    if cancelled:
+        raise asyncio.CancelledError

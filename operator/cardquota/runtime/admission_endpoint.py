@@ -12,11 +12,10 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ..cluster.api.client import Client
-from ..cluster.certificates.ca_bundle import CaBundles
+from ..cluster.certificates.ca_bundle import CaBundles, PathSecrets
 from ..cluster.certificates.certificate_manager import CertificateManager
 from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
-from ..cluster.certificates.path_secrets import PathSecrets
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import load, server_context
 from ..install.manifests import webhook_paths

@@ -10,11 +10,10 @@ from typing import Final
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
+from ..cluster.watch.delivery import ChangeNotifier
 from ..extender.enqueue_server import EnqueueServer
-from ..extender.enqueue_votes import EnqueueVotes, Notify
-from ..extender.job_requests import JobRequests
+from ..extender.enqueue_votes import EnqueueVotes, JobRequests, Notify
 from ..extender.leader_client import LeaderClient, LeaderVotes
-from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS
@@ -49,16 +48,16 @@ class EnqueueParts:
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
         self._trusting = lru_cache(1)(trusting_context)
-        client = LeaderClient(
+        self._leader = LeaderClient(
             lambda: elector.leader_address(ENQUEUE_ADDRESS),
             self._tls,
             server_name=serving_names(settings.webhook, settings.namespace)[0],
             timeout=_LEADERS_ANSWER,
             secret=self._settings.path_secret,
         )
-        self._call = LeaderVotes(client)
         jobs = JobRequests(ledger, notifier, read)
-        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, notify, jobs)
+        leader = LeaderVotes(self._leader)
+        self.votes: Final = EnqueueVotes(ledger, notifier, leader, synced, notify, jobs)
         secret = self._settings.path_secret
         answers = EnqueueServer(self.votes, metrics, secret=secret)
         self._server, self._plain = answers.http(), answers.http()
@@ -79,7 +78,7 @@ class EnqueueParts:
     async def stop(self) -> None:
         """Answer what is in flight, and close."""
         await asyncio.gather(*(server.stop(GRACE) for server in self._servers))
-        await self._call.close()
+        await self._leader.close()
 
     @property
     def _servers(self) -> tuple[HttpServer, HttpServer]:

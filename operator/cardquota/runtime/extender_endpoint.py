@@ -25,13 +25,13 @@ from ..cluster.certificates.certificates import read_certificates
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
-from ..extender.server import ExtenderServer, SchedulerVerbs
+from ..extender.server import ExtenderServer
 from ..extender.waker import Waker
-from ..loop.time_slice import ChangeNotifier
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..settings import Packing, Settings
@@ -115,19 +115,9 @@ class ExtenderEndpoint:
     async def _first(self) -> ssl.SSLContext:
         while True:
             await self._look()
-            served, shown = self._server.held, self._client.held
-            if served is not None and shown is not None:
-                try:
-                    pair = served.serving
-                    tls = server_context(
-                        pair.cert_pem, pair.key_pem, clients=shown.bundle, protocols=PROTOCOLS
-                    )
-                    self._make_client(served, shown)
-                except ssl.SSLError as error:
-                    self._refuse(error)
-                else:
-                    self._refused = ""
-                    return tls
+            tls = self._taken(None)
+            if tls is not None:
+                return tls
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _until_withdrawn(self, tls: ssl.SSLContext) -> None:
@@ -138,31 +128,35 @@ class ExtenderEndpoint:
         while True:
             await asyncio.sleep(_LOOK_AGAIN if self.problem else _LOOK)
             await self._look()
-            served, shown = self._server.held, self._client.held
-            if _is_withdrawn(before[1], shown):
+            found = self._server.held, self._client.held
+            if _is_withdrawn(before[1], found[1]):
                 self.client_tls = None
                 return
-            if served is None or shown is None:
-                continue
-            if (served, shown) == before:
+            if found == before:
                 self._refused = ""  # whatever could not be served is gone again
-                continue
-            try:
-                pair = served.serving
-                load(tls, pair.cert_pem, pair.key_pem, clients=shown.bundle, protocols=PROTOCOLS)
-                self._make_client(served, shown)
-            except ssl.SSLError as error:
-                self._refuse(error)
-            else:
-                before, self._refused = (served, shown), ""
+            elif self._taken(tls) is not None:
+                before = found
+
+    def _taken(self, tls: ssl.SSLContext | None) -> ssl.SSLContext | None:
+        """A context that serves what both Secrets hold: `tls` from now on, or a new one. None if
+        they lack something, or it cannot be served.
+        """
+        served, shown = self._server.held, self._client.held
+        if served is None or shown is None:
+            return None
+        pair, client = served.serving, shown.serving
+        serve = server_context if tls is None else partial(load, tls)
+        try:
+            made = serve(pair.cert_pem, pair.key_pem, clients=shown.bundle, protocols=PROTOCOLS)
+            self.client_tls = client_context(client.cert_pem, client.key_pem, servers=served.bundle)
+        except ssl.SSLError as error:
+            self._refuse(error)
+            return None
+        self._refused = ""
+        return made or tls
 
     async def _look(self) -> None:
         await asyncio.gather(self._server.look(), self._client.look())
-
-    def _make_client(self, served: Holding, shown: Holding) -> None:
-        self.client_tls = client_context(
-            shown.serving.cert_pem, shown.serving.key_pem, servers=served.bundle
-        )
 
     def _refuse(self, error: ssl.SSLError) -> None:
         where = self._settings.namespace
@@ -213,18 +207,22 @@ class ExtenderParts:
             ledger, notifier, writers.deciding, answer_within=within - _MARGIN / 2, spread=spread
         )
         self._endpoint = ExtenderEndpoint(settings, client, grace=grace)
-        leader = LeaderClient(
+        self._leader = LeaderClient(
             elector.leader_address,
             lambda: self._endpoint.client_tls,
             server_name=serving_names(extender, settings.namespace)[0],
             timeout=within,
         )
-        self._call = LeaderCall(self.binder, leader)
         self._waker = Waker(ledger, notifier, client, time.monotonic)
-        verbs = SchedulerVerbs(
-            ledger, notifier, self._call, synced, waker=self._waker, spread=spread
+        self.server: Final = ExtenderServer(
+            ledger,
+            notifier,
+            LeaderCall(self.binder, self._leader),
+            synced,
+            metrics,
+            waker=self._waker,
+            spread=spread,
         )
-        self.server: Final = ExtenderServer(verbs, metrics)
 
     @property
     def problem(self) -> str:
@@ -237,4 +235,4 @@ class ExtenderParts:
             await self._endpoint.run(self.server.http, opened)
         finally:
             self._waker.close()
-            await self._call.close()
+            await self._leader.close()

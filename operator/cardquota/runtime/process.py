@@ -18,9 +18,7 @@ _QUIET = ("kopf", "aiohttp", "asyncio")
 """Libraries whose messages below warnings are of no use."""
 
 
-class JsonFormatter(logging.Formatter):
-    """One object per line: time, level, logger, message, and the traceback of an error."""
-
+class _JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Never fails on text from users: everything is encoded."""
         line = {
@@ -41,7 +39,7 @@ def configure(log: Log) -> None:
     handler.setFormatter(
         logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s")
         if as_text
-        else JsonFormatter()
+        else _JsonFormatter()
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]

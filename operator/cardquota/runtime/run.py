@@ -16,37 +16,33 @@ from functools import partial
 from typing import Any, Final
 
 from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.pod_judge import CardlessClaims, VisibilityWait
-from cardquota_webhooks.pods import PodReviews, ResizeReviews
+from cardquota_webhooks.pods import CardlessClaims, PodReviews, ResizeReviews, VisibilityWait
 from cardquota_webhooks.questions import QuestionReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.review import Reviewer
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scales import ScaleReviews, ScaleTargets
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
-from ..cluster.api.access import AccessError
+from ..cluster.api.access import AccessError, find_access
 from ..cluster.api.client import Client
-from ..cluster.api.kubeconfig import find_access
-from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
+from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.watch.feed import AT_ONCE, LeftOutReads, ledger_settings, watched_kinds
+from ..cluster.watch.listing import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
 from ..control.installation import InstallationCheck
-from ..control.leader_work import LeaderWork, TermPart, term_writers
-from ..control.leadership import Leadership
+from ..control.leader_work import Leadership, LeaderWork, TermPart, term_writers
 from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
-from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch, TimedSelector
-from ..loop.time_slice import ChangeNotifier
+from ..loop.time_slice import ended
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
@@ -54,8 +50,7 @@ from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
-from .metrics_access import MetricsAccess
-from .probes import MetricsPage, Probes
+from .probes import MetricsAccess, MetricsPage, Probes
 from .process import GRACE, collect_young, configure, spare_what_stays
 
 _LOG = logging.getLogger(__name__)

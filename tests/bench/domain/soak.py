@@ -15,8 +15,7 @@ import msgspec
 
 from builders import CARDS, H200, a_group, a_pod, a_queue, see
 from builders.body import Body
-from cardquota.cluster.watch import Delivery, watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.runtime import spare_what_stays

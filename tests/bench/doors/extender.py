@@ -17,18 +17,17 @@ from typing import Final
 
 from builders import H200, a_ledger, a_node, a_pod
 from builders.pod import PodBody
+from cardquota.cluster.serving import HttpAnswer, HttpCall
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import (
     BEST,
+    ExtenderServer,
     LeaderCall,
     LeaderClient,
     NodeRanking,
-    SchedulerVerbs,
-    filter_answer,
     fit_nodes,
-    read_args,
-    scores_answer,
 )
-from cardquota.loop import ChangeNotifier
+from cardquota.metrics import Metrics
 from cardquota.quota.cards import CardPlacement, MemoryPod
 from cardquota.quota.ledger import Ledger
 
@@ -77,12 +76,12 @@ async def _calls(report: Report) -> None:
         ("by card", whole, a_pod("p").asking_for(1).naming(H200)),
     )
     for what, ledger, pod in kinds:
-        verbs = _verbs(ledger)
+        server = _server(ledger)
         for verb in ("filter", "prioritize"):
             costs = {}
             for number, bound in ((500, 0.6), (5_000, 3.0)):
                 body = _body(pod, number)
-                call = _filter(verbs, body) if verb == "filter" else _prioritize(verbs, body)
+                call = _asking(server, verb, body)
                 rounds = [await _milliseconds(call) for _ in range(_ROUNDS)]
                 costs[number] = min(rounds)
                 report(median(f"{verb}, {what}, {number:,} names", rounds, "ms", bound))
@@ -90,10 +89,10 @@ async def _calls(report: Report) -> None:
             report(Figure(f"{verb}, {what}: cost per node, 5,000 against 500", ratio, "", 1.5))
 
 
-def _verbs(ledger: Ledger) -> SchedulerVerbs:
+def _server(ledger: Ledger) -> ExtenderServer:
     client = LeaderClient(str, lambda: None, server_name="", timeout=1)
     call = LeaderCall(_NoBinder(), client)  # type: ignore[arg-type]
-    return SchedulerVerbs(ledger, ChangeNotifier(), call, lambda: True)
+    return ExtenderServer(ledger, ChangeNotifier(), call, lambda: True, Metrics())
 
 
 def _whole_cards(nodes: int) -> Ledger:
@@ -108,23 +107,15 @@ def _body(pod: PodBody, number: int) -> bytes:
     return json.dumps({"Pod": pod.body, "Nodes": None, "NodeNames": names}).encode()
 
 
-def _filter(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[bytes]]:
-    async def call() -> bytes:
-        args = read_args(body)
-        return filter_answer(args, await verbs.filter(args))
+def _asking(server: ExtenderServer, verb: str, sent: bytes) -> Callable[[], Awaitable[HttpAnswer]]:
+    async def body() -> bytes:
+        return sent
 
-    return call
-
-
-def _prioritize(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[bytes]]:
-    async def call() -> bytes:
-        args = read_args(body)
-        return scores_answer(await verbs.prioritize(args))
-
-    return call
+    call = HttpCall("POST", f"/scheduler/{verb}", body, {})
+    return lambda: server.answer(call)
 
 
-async def _milliseconds(call: Callable[[], Awaitable[bytes]]) -> float:
+async def _milliseconds(call: Callable[[], Awaitable[HttpAnswer]]) -> float:
     begun = time.thread_time()
     for _ in range(_CALLS):
         await call()

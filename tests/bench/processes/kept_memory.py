@@ -16,8 +16,7 @@ import msgspec
 import cardquota.runtime.run  # noqa: F401 - its imports are a part of what a replica takes
 from builders import a_group, a_namespace, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.watch import ObjectIndex, watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, ObjectIndex, watched_kinds
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.runtime import spare_what_stays

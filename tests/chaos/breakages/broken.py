@@ -12,18 +12,19 @@ from typing import Any, cast
 
 import msgspec
 
-from cardquota.cluster.api import (
-    ApiError,
-    Client,
-    OutcomeUnknown,
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
+from cardquota.cluster.election import Elector, StoredTerm, TermObject, takeover
+from cardquota.cluster.serving import MOST, BodyBudget
+from cardquota.cluster.watch import (
+    Delivery,
+    ObjectIndex,
+    Reflector,
     decode_identity,
+    delivery,
     revision_of,
 )
-from cardquota.cluster.election import Elector, RevisionSource, StoredTerm, TermObject, takeover
-from cardquota.cluster.serving import MOST, BodyBudget
-from cardquota.cluster.watch import Delivery, ObjectIndex, delivery
 from cardquota.cluster.writes import pod_path
-from cardquota.control import WorkloadWaker, leadership
+from cardquota.control import WorkloadWaker, leader_work
 from cardquota.control.release import (
     Chosen,
     GateAttempts,
@@ -107,7 +108,7 @@ def _no_fence(breaker: Breaker) -> None:
 
     async def at_once(
         elector: Elector,
-        reflectors: Sequence[RevisionSource],
+        reflectors: Sequence[Reflector[Any]],
         client: Client,
         held: Callable[[], Awaitable[float]],
         *,
@@ -118,7 +119,7 @@ def _no_fence(breaker: Breaker) -> None:
         waits = {"settle": 0.0, "renew_deadline": 0.0, "optional_wait": optional_wait}
         await whole(elector, reflectors, client, held, **waits)
 
-    breaker.replace(leadership, "settle_and_catch_up", at_once)
+    breaker.replace(leader_work, "settle_and_catch_up", at_once)
 
 
 def _frozen_parameter(breaker: Breaker) -> None:
@@ -165,7 +166,7 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
 def _no_catch_up(breaker: Breaker) -> None:
     """Take-over without catching up."""
 
-    async def nothing(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
+    async def nothing(reflector: Reflector[Any], client: Client, named: int | None = None) -> None:
         pass
 
     breaker.replace(takeover, "_catch_up", nothing)

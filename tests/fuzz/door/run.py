@@ -13,6 +13,7 @@ from builders import GPU, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.cluster.api import Client
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.cluster.writes import FencedWriter
 from cardquota.extender import (
     LARGEST_BODY,
@@ -20,9 +21,7 @@ from cardquota.extender import (
     ExtenderServer,
     LeaderCall,
     LeaderClient,
-    SchedulerVerbs,
 )
-from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from fuzz.product import encoded
@@ -82,8 +81,9 @@ class _Door:
         )
         self._binder.begin(_TERM)
         call = LeaderCall(self._binder, LeaderClient(str, lambda: None, server_name="x", timeout=1))
-        verbs = SchedulerVerbs(self._ledger, self._notifier, call, lambda: True, unseen=0.0)
-        self._server = ExtenderServer(verbs, Metrics())
+        self._server = ExtenderServer(
+            self._ledger, self._notifier, call, lambda: True, Metrics(), unseen=0.0
+        )
         self.changes: tuple[Callable[[], None], ...] = (
             self._node, self._node_gone, self._list, self._bound_past_us, self._written,
             *[self._pod] * 4, *[self._ended] * 2, *[self._tell] * 5,

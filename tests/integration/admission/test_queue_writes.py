@@ -1,7 +1,8 @@
 """Queues that cannot be read, or are in use, are refused at write (Q4, Q5, Q8)."""
 
 from builders import H200
-from cardquota.cluster.api import Client, QueueLookup, from_kubeconfig
+from cardquota.cluster.api import Client, from_kubeconfig
+from cardquota.cluster.watch import QueueLookup
 from integration.asking import ask
 from integration.team import QUEUES, Team, released
 

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from cardquota.cluster.api import Access, Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster
 from harness.proxy import Proxy

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.api import Backoff, Client
+from cardquota.cluster.api import Client
 from cardquota.cluster.watch import Delivery, Reflector
+from cardquota.loop import Backoff
 from cardquota.quota.objects import Meta, Wire
 
 MAPS = "configmaps"

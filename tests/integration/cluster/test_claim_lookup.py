@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from cardquota.cluster.api import Access, ClaimLookup, Client
+from cardquota.cluster.api import Access, Client
+from cardquota.cluster.watch import ClaimLookup
 from harness.proxy import Proxy
 
 from .conftest import Front

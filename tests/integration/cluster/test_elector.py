@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from cardquota.cluster.api import Client, boottime
+from cardquota.cluster.api import Client
 from cardquota.cluster.election import Elector
+from cardquota.loop import boottime
 from cardquota.quota import HANDOVER
 from harness.proxy import Proxy
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cardquota.cluster.api import ApiError, Client, IdentityMeta, from_kubeconfig
-from cardquota.cluster.watch import Unreadable, list_objects
+from cardquota.cluster.api import ApiError, Client, from_kubeconfig
+from cardquota.cluster.watch import IdentityMeta, Unreadable, list_objects
 from cardquota_dev.testing import Cluster
 from integration.asking import ask
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api import Backoff, Client
+from cardquota.cluster.api import Client
 from cardquota.cluster.watch import Delivery, OptionalReflector
+from cardquota.loop import Backoff
 from cardquota.quota.objects import DeviceClass
 
 from .conftest import until

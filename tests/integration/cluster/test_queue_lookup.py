@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from cardquota.cluster.api import Client, QueueLookup
+from cardquota.cluster.api import Client
+from cardquota.cluster.watch import QueueLookup
 from harness.proxy import Proxy
 
 from .conftest import Front

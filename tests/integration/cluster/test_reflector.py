@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientResponse
 
 from cardquota.cluster.api import Access, ApiError, Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from harness.proxy import Proxy
 
 from .conftest import until

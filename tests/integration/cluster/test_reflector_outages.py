@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 
 from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from harness.proxy import Proxy
 

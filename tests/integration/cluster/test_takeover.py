@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from cardquota.cluster.api import Client, boottime
+from cardquota.cluster.api import Client
 from cardquota.cluster.election import Elector, LeadershipLost, settle_and_catch_up
+from cardquota.loop import boottime
 
 from .conftest import until
 
@@ -94,7 +95,7 @@ async def _settle(
 ) -> None:
     await settle_and_catch_up(
         elector,
-        [mirror, *more],
+        [mirror, *more],  # type: ignore[list-item]
         client,
         held or _from_the_start(elector),
         settle=SETTLE,

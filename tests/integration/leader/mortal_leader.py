@@ -11,10 +11,9 @@ from typing import Any, Self, cast
 
 from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder
-from cardquota.cluster.watch import AT_ONCE, Reflector, watched_kinds
+from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, Reflector, watched_kinds
 from cardquota.cluster.writes import FencedWriter
 from cardquota.control.release import GateReleaser, Writers
-from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger

@@ -18,7 +18,7 @@ from cardquota.cli.check import MOST_SHOWN, Finding
 from cardquota.cli.check.installation_section import fence_section, installation_section
 from cardquota.cli.check.installed import TERM_DEFINITION, read_installed
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota.install import documents
 from cardquota.install.manifests import admission_path
 from cardquota.quota import vocabulary as v

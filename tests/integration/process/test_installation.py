@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota.cluster.events import ObjectReference
 from cardquota.control import EVERY, InstallationCheck
 from cardquota.install import documents

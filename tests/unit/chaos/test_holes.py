@@ -11,8 +11,8 @@ import pytest
 from builders import CARDS, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
-from cardquota.loop import ChangeNotifier
 from cardquota.quota import SURGE, Policy, Verdict
 from cardquota.quota.decisions import Vote, judge_create
 from cardquota.quota.ledger.groups import PodGroupState

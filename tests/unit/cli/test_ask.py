@@ -10,7 +10,7 @@ from aiohttp import web
 from cardquota.cli import ask as asking
 from cardquota.cli.ask import NoAnswerError, ask
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota.quota import QUEUE_REVIEWS
 from cardquota.quota.objects import Wire
 

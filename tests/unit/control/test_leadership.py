@@ -13,9 +13,9 @@ import pytest
 
 from builders import H200, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.cluster.election import LeadershipLost
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.control import Leadership, LeaderWork, leader_work, term_writers
-from cardquota.control import leadership as module
-from cardquota.loop import ChangeNotifier
+from cardquota.control import leader_work as module
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports import QueueReport

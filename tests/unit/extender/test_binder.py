@@ -8,8 +8,8 @@ import pytest
 
 from builders import Body, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import BindArgs, Binder
-from cardquota.loop import ChangeNotifier
 from cardquota.quota import ALLOCATED, MANAGED
 from cardquota.quota import TERM as TERM_KEY
 from cardquota.quota.cards import MemoryNode

@@ -14,15 +14,14 @@ import pytest
 from builders import Body, a_ledger, a_node, a_pod
 from builders.certificates import Issued, issue
 from cardquota.cluster.serving import PROTOCOLS, client_context, load, server_context
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import (
     LARGEST_BODY,
     BindArgs,
     ExtenderServer,
     LeaderCall,
     LeaderClient,
-    SchedulerVerbs,
 )
-from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
 
 NAME = "cardquota-extender.cardquota-system.svc"
@@ -63,8 +62,9 @@ async def serving(
     """The address of an extender over these nodes and pods."""
     client = LeaderClient(lambda: leader, lambda: tls(CLIENT), server_name=NAME, timeout=5)
     call = LeaderCall(binder or FixedBinder(), client)  # type: ignore[arg-type]
-    verbs = SchedulerVerbs(a_ledger(*things), ChangeNotifier(), call, lambda: synced, unseen=0.01)
-    server = ExtenderServer(verbs, Metrics())
+    server = ExtenderServer(
+        a_ledger(*things), ChangeNotifier(), call, lambda: synced, Metrics(), unseen=0.01
+    )
     context = server_context(
         SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem, protocols=PROTOCOLS
     )
@@ -72,16 +72,14 @@ async def serving(
     try:
         yield f"127.0.0.1:{server.http.addresses[0][1]}"
     finally:
-        await call.close()
+        await client.close()
         await server.http.stop(0.1)
 
 
 def of_an_empty_cluster() -> ExtenderServer:
     client = LeaderClient(str, lambda: None, server_name=NAME, timeout=1)
     call = LeaderCall(FixedBinder(), client)  # type: ignore[arg-type]
-    return ExtenderServer(
-        SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True), Metrics()
-    )
+    return ExtenderServer(a_ledger(), ChangeNotifier(), call, lambda: True, Metrics())
 
 
 @asynccontextmanager

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from builders import a_ledger, a_node, a_pod, see
-from cardquota.extender import BindArgs, ExtenderArgs, LeaderCall, LeaderClient, SchedulerVerbs
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import BindArgs, ExtenderArgs, ExtenderServer, LeaderCall, LeaderClient
+from cardquota.metrics import Metrics
 
 pytestmark = pytest.mark.fake_clock
 
@@ -22,7 +23,7 @@ async def test_b4_a_node_that_is_not_known_yet() -> None:
     ledger, notifier = a_ledger(), ChangeNotifier()
     client = LeaderClient(str, lambda: None, server_name="x", timeout=1)
     call = LeaderCall(NoBinder(), client)  # type: ignore[arg-type]
-    verbs = SchedulerVerbs(ledger, notifier, call, lambda: True)
+    verbs = ExtenderServer(ledger, notifier, call, lambda: True, Metrics())
     args = ExtenderArgs(a_pod().asking_for_memory(5).wire(), ["n"])
     waiting = asyncio.create_task(verbs.filter(args))
     await asyncio.sleep(0.01)
@@ -31,4 +32,4 @@ async def test_b4_a_node_that_is_not_known_yet() -> None:
     assert list((await waiting).names) == ["n"]
     found = await verbs.filter(args._replace(names=["n", "other"]))
     assert found.unresolvable == {"other": "node is not known to cardquota"}
-    assert await verbs.bind(BindArgs("p", "team", "uid-p", "n"), passed_on=True) == "p: no"
+    assert await call.bind(BindArgs("p", "team", "uid-p", "n"), passed_on=True) == "p: no"

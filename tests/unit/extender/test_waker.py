@@ -7,8 +7,8 @@ import pytest
 
 from builders import Body, a_ledger, a_node, a_pod, see
 from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import Waker, waker
-from cardquota.loop import ChangeNotifier
 
 pytestmark = pytest.mark.fake_clock
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.extender import Binder, SchedulerVerbs
+from cardquota.extender import Binder, ExtenderServer
 from cardquota.quota.cards import CardMemory, MemoryNode
 from fuzz.door.run import fuzz_door
 
@@ -23,7 +23,7 @@ async def test_a_call_that_cannot_be_answered_is_found(monkeypatch: pytest.Monke
     async def broken(*_: object) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(SchedulerVerbs, "filter", broken)
+    monkeypatch.setattr(ExtenderServer, "filter", broken)
     assert (await fuzz_door(100, 1, large=0.0, timed=False)).counted["bug"]
 
 

@@ -41,7 +41,7 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("cardquota_webhooks.pod_judge.judge_create", broken)
+        patch.setattr("cardquota_webhooks.pods.judge_create", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["bug"]
     with monkeypatch.context() as patch:
         patch.setattr("cardquota.quota.ledger.ledger.Ledger.group_seen", broken)

@@ -10,8 +10,8 @@ from builders.certificates import issue
 from builders.cluster import a_ledger
 from cardquota.cluster.api import ApiError
 from cardquota.cluster.serving import server_context, trusting_context
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import ENQUEUE_PATH, EnqueueAsk
-from cardquota.loop import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota import ENQUEUE_ADDRESS
 from cardquota.quota.decisions import Vote

@@ -14,9 +14,9 @@ IN_A_POD = """
 import asyncio, sys
 from pathlib import Path
 import cardquota.cli.app, cardquota.runtime.run
-from cardquota.cluster.api import kubeconfig
-kubeconfig.MOUNT = Path(sys.argv[1])
-print(asyncio.run(kubeconfig.find_access()).server)
+from cardquota.cluster.api import access
+access.MOUNT = Path(sys.argv[1])
+print(asyncio.run(access.find_access()).server)
 print(*sys.modules)
 import kubernetes_asyncio.config  # it is hidden from Kopf alone
 """

@@ -16,7 +16,7 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.cluster.events import ObjectReference
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod

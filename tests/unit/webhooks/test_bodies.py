@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import GPU, H200, a_pod, a_queue
-from cardquota_webhooks import LARGEST_BODY, WORKLOADS
+from cardquota.install import WORKLOADS
+from cardquota_webhooks import LARGEST_BODY
 
 from .endpoint import SECRET, UID, Endpoint, request_of, review_of
 
@@ -127,7 +128,7 @@ _OBJECTS = st.recursive(
     max_leaves=20,
 )
 _RESOURCES = st.sampled_from(
-    [("", "pods"), ("scheduling.volcano.sh", "queues"), *WORKLOADS, ("", "x")]
+    [("", "pods"), ("scheduling.volcano.sh", "queues"), *(one[:2] for one in WORKLOADS), ("", "x")]
 )
 
 

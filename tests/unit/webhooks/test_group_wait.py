@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_ledger, a_pod, see
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings, Webhook
 from cardquota_webhooks import MOST_WAITING, VisibilityWait

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier
 
 
 async def until_waiting(notifier: ChangeNotifier, number: int = 1) -> None:

@@ -4,12 +4,13 @@ from typing import Any
 
 from builders import H200, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota_webhooks import KINDS, WORKLOADS
+from cardquota.install import WORKLOADS
+from cardquota_webhooks import KINDS
 
 from .endpoint import Endpoint, ReviewAnswer
 
 THREE = a_queue().with_quota({H200: 3})
-GROUPS = {resource: group for group, resource in WORKLOADS}
+GROUPS = {resource: group for group, resource, _, _ in WORKLOADS}
 
 
 def pod(cards: int = 1, card: str = H200) -> PodBody:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from cardquota.cluster.api.access import find_access
 from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.kubeconfig import find_access
 from cardquota.cluster.serving.tls import server_context
 
 from .server import UsageServer

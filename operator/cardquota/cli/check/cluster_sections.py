@@ -15,7 +15,7 @@ from ...quota.decisions.queue_write import known_card_meant
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import queue_write_messages, report_messages
 from ...quota.words import show
-from ..commands.card_list import cards_without_row
+from ..commands.cards import cards_without_row
 from ..reading import without_row
 from .checked_cluster import NAMESPACES, NODES, PODS, QUEUES, CheckedCluster, NamespaceKeys
 from .section import CheckSection, Finding, FindingKind, section_of

@@ -6,12 +6,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
+from ...cluster.certificates.certificates import from_base64
 from ...install.manifests import admission_path, documents
 from ...install.policies.admission_policy import PREFIX
 from ...install.rights import Right, rights
@@ -19,7 +20,6 @@ from ...quota import vocabulary as v
 from ...settings import Settings
 from ..leader import PATIENCE, Sleep, read_lease, read_leases
 from ..reading import Answer, ClusterError, NotRead, inner, not_read, read_object
-from .certificate_findings import decoded, secrets_with_certificates
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,6 +38,30 @@ _PARTS: Final = 4
 """Of the user name of a service account."""
 _LONGEST_CERTIFICATE: Final = 64 * 1024
 """Characters."""
+
+
+class CertificateSecret(NamedTuple):
+    """A Secret of the operator's namespace with a certificate."""
+
+    name: str
+    own: bool
+    """Whether the operator keeps it."""
+
+
+def secrets_with_certificates(settings: Settings) -> list[CertificateSecret]:
+    """That of the webhook; with the extender also those of it and of its callers."""
+    webhook, extender = settings.webhook, settings.extender
+    found = [CertificateSecret(webhook.secret, webhook.certificates == "own")]
+    if extender.enabled:
+        own = extender.certificates == "own"
+        names = (extender.secret, extender.client_secret)
+        found += [CertificateSecret(name, own) for name in names]
+    return found
+
+
+def decoded(text: object, longest: int) -> bytes:
+    """What stands in a field in base64; empty if nothing readable does."""
+    return from_base64(text) if isinstance(text, str) and len(text) <= longest else b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from ...quota.reports.cluster_report import outside_use
 from ...quota.words import counted, first_of, listed, show
 from ...settings import Settings
 from ..ask import NoAnswerError, ask
-from ..commands.published_queues import OLD_WHILE_CLOSING
+from ..commands.top import OLD_WHILE_CLOSING
 from .checked_cluster import JUDGED_BY, PODS, CheckedCluster
 from .section import CheckSection, Finding, FindingKind, bounded_section, section_of
 

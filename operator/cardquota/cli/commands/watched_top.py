@@ -18,8 +18,7 @@ from ..leader import note_unless_led
 from ..output import ClusterChoice, Output
 from ..printing import console, print_lines, safe
 from ..reading import ClusterError, client_of, done
-from .published_queues import list_queues
-from .top import lines
+from .top import lines, list_queues
 
 PERIOD: Final = 2.0
 """Seconds between two looks at the queues."""

@@ -3,9 +3,8 @@
 In: the objects of files. Out: which pods are admitted, gated or denied, why, and the queues after.
 """
 
-from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from .fake_cluster import Priorities
+from .inventory import Expansion, expand
 from .simulate import lines
 from .simulated_nodes import SimulatedNodes, shape_of
-from .simulation import Simulation
-from .workloads import Expansion, expand
+from .simulation import Answer, Answers, PodAnswer, Simulation, WorkloadAnswer

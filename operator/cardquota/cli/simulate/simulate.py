@@ -17,9 +17,8 @@ from ...quota.words import listed, show
 from ...settings import Settings
 from ..output import Output
 from ..printing import failed, print_data, print_lines, table
-from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from .inventory import Inventory, WrittenWorkload, sort_documents
-from .simulation import Simulation
+from .simulation import Answer, Answers, PodAnswer, Simulation, WorkloadAnswer
 from .yaml_files import YamlFileError, read_files
 
 

@@ -1,18 +1,30 @@
-"""The operator without a cluster: the same ledger, judgement and order for objects of files.
+"""The operator without a cluster: the same ledger, judgement and order for objects of files; and
+the results as plain data.
 
-Each pod is judged as by the webhook; gates are opened at once, as by the leader; then the pod gets
-a node. No I/O.
+Each pod is judged by the operator's own reviews, asked as by the API server; gates are opened at
+once, as by the leader; then the pod gets a node. No I/O.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
+import asyncio
+from collections.abc import Collection, Coroutine, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final, TypeVar
 
+import msgspec
+
+from cardquota_webhooks.pod_groups import PodGroupReviews
+from cardquota_webhooks.pods import CardlessClaims, PodReviews, VisibilityWait
+from cardquota_webhooks.review import AdmissionResponse, GroupResource, Request
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
+
+from ...cluster.watch.delivery import ChangeNotifier
 from ...cluster.watch.feed import ledger_settings
-from ...install.matching import is_ours
+from ...install.matching import is_ours, known_to_policies
+from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
-from ...quota.amounts import is_card
+from ...quota.amounts import Amounts, is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.judgement import judge_release
 from ...quota.decisions.queue_write import check_queue
@@ -25,23 +37,138 @@ from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
-from ...quota.pods.pod_facts import PodFacts, pod_facts
+from ...quota.pods.pod_facts import NamedClaim, PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.cycle import Refusal, openings
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.reports.queue_report import report
+from ...quota.reports.queue_report import QueueReport, report
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
 from ...settings import InstallationMode, Settings
 from ..read_ledger import kinds_of
 from ..reading import without_row
-from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, Priorities, gated, ungated
-from .inventory import VOLCANO_JOB, Inventory, VolcanoJob, WrittenWorkload
-from .reviews import SimulatedReviews
+from .inventory import VOLCANO_JOB, Inventory, VolcanoJob, WrittenWorkload, expand
 from .simulated_nodes import SimulatedNodes, shape_of
-from .workloads import expand
+
+T = TypeVar("T")
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+class SimulatedReviews:
+    """No review waits: what the ledger has is all that there is, every namespace included."""
+
+    def __init__(self, ledger: Ledger, settings: Settings, inventory: Inventory) -> None:
+        seen = VisibilityWait(ledger, settings, ChangeNotifier(), _is_not_there)
+        self._by_policy = gate_is_set_by_policy(settings)
+        self._inventory = inventory
+        self._vendors = settings.vendor_table
+        claims = CardlessClaims(ledger, settings, self._classes)
+        self._pods = PodReviews(ledger, settings, seen, claims, lambda: True)
+        self._groups = PodGroupReviews(ledger, settings, seen, lambda: True)
+        self._jobs = VolcanoJobReviews(ledger, seen, claims, lambda: True)
+
+    def create(self, body: Pod | WrittenPodGroup | VolcanoJob) -> AdmissionResponse:
+        """The answer to whoever creates an object."""
+        if isinstance(body, Pod) and self._is_gated_by_policy(body):
+            body = gated(body)
+        encoded, namespace = msgspec.Raw(_ENCODER.encode(body)), body.metadata.namespace
+        request = Request("", GroupResource(), "CREATE", namespace=namespace, object=encoded)
+        if isinstance(body, Pod):
+            review = self._pods.validate if self._by_policy else self._pods.mutate
+            return _at_once(review(request))
+        if isinstance(body, WrittenPodGroup):
+            return _at_once(self._groups.validate(request))
+        return asyncio.run(self._jobs.validate(request))  # it gives way to others between tasks
+
+    def _is_gated_by_policy(self, pod: Pod) -> bool:
+        known = known_to_policies(pod, pod_facts(pod), self._vendors)
+        return self._by_policy and known and not pod.spec.node_name
+
+    async def _classes(self, namespace: str, kind: str, name: str) -> Collection[str] | None:
+        found = self._inventory.claims.get((namespace, NamedClaim(kind, name)))
+        return None if found is None else set(found.device_classes())
+
+
+async def _is_not_there(_: str) -> bool:
+    """Of a queue that was not seen."""
+    return False
+
+
+def _at_once(review: Coroutine[Any, Any, T]) -> T:
+    """The answer of a review that has nothing to wait for."""
+    try:
+        review.send(None)
+    except StopIteration as answered:
+        found: T = answered.value
+        return found
+    raise AssertionError("a review waits for something")
+
+
+class Answer(StrEnum):
+    """The fate of a pod."""
+
+    ADMITTED = "admitted"
+    """Its gate was opened: it is charged."""
+    GATED = "gated"
+    """Created, and waiting at its gate."""
+    DENIED = "denied"
+    """Refused at create."""
+    UNMANAGED = "unmanaged"
+    """Created without a gate: it is in no queue, nothing is enforced where it is, or the webhook
+    does not see it."""
+
+
+@dataclass(slots=True)
+class PodAnswer:
+    """One pod. Fields are empty if they do not apply."""
+
+    name: str
+    answer: Answer = Answer.GATED
+    queue: str = ""
+    reason: str = ""
+    """The reason of the event or refusal: `InsufficientCardQuota`."""
+    text: str = ""
+    """Why, in a sentence."""
+    cards: Amounts = field(default_factory=dict)
+    """What it is charged for."""
+    node: str = ""
+    pending: str = ""
+    """Why it has no node although it is not gated by us."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class WorkloadAnswer:
+    """One workload and its pods, in the order of creation."""
+
+    kind: str
+    namespace: str
+    name: str
+    pods: list[PodAnswer] = field(default_factory=list)
+    note: str = ""
+    """Why it has no pods."""
+
+
+@dataclass(slots=True, frozen=True)
+class RefusedObject:
+    """An object that the webhook would refuse, and why."""
+
+    kind: str
+    name: str
+    text: str
+
+
+@dataclass(slots=True)
+class Answers:
+    """All results."""
+
+    workloads: list[WorkloadAnswer] = field(default_factory=list)
+    queues: list[QueueReport] = field(default_factory=list)
+    refused: list[RefusedObject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
 
 _TERM: Final = "simulation"
 

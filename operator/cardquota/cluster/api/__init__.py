@@ -4,10 +4,15 @@ In: a kubeconfig or the pod's own credentials. Out: a `Client`, and as its error
 write did not happen) or `OutcomeUnknown` (it may have). Knows no kinds of objects.
 """
 
-from .access import Access, AccessError, TokenFile, open_session
+from .access import (
+    Access,
+    AccessError,
+    Shared,
+    TokenFile,
+    find_access,
+    from_kubeconfig,
+    in_cluster,
+    open_session,
+)
 from .api_error import ApiError, OutcomeUnknown, in_words, read_failure
 from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
-from .clock import Backoff, boottime
-from .kubeconfig import Shared, find_access, from_kubeconfig, in_cluster
-from .lookups import ClaimLookup, QueueLookup
-from .wire import IdentityMeta, LineSplitter, decode_identity, revision_of

@@ -6,7 +6,7 @@ after their 504). No request is ever repeated behind the caller's back.
 
 Why not the library's client: `kubernetes_asyncio` reports a refusal and a lost answer by one
 exception, returns its own models where we decode partial structs, and costs 0.4 s and 37 MB to
-import. It only runs the credential plugins of kubeconfigs (`kubeconfig`); the transport is aiohttp.
+import. It only runs the credential plugins of kubeconfigs (`access`); the transport is aiohttp.
 """
 
 import asyncio

@@ -4,7 +4,7 @@ In: names and a clock. Out: `CertificateManager`, which every replica runs. No r
 certificate that the API server does not trust yet.
 """
 
-from .ca_bundle import CaBundles
+from .ca_bundle import OVERLAP, PERIOD, READ_BY_ALL, CaBundles, PathSecrets
 from .certificate_manager import CertificateManager
 from .certificate_store import GivenSecret, Holding, OwnSecret, renewed
 from .certificates import (
@@ -17,4 +17,3 @@ from .certificates import (
     trusted_through,
     why_unusable,
 )
-from .path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets

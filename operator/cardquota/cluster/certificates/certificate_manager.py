@@ -18,10 +18,9 @@ from typing import Final
 import msgspec
 
 from ..api.api_error import ApiError, OutcomeUnknown
-from .ca_bundle import CaBundles
+from .ca_bundle import CaBundles, PathSecrets
 from .certificate_store import CertificateSource, Holding, utc_now
 from .certificates import KeyPair, read_certificates, trusted_through
-from .path_secrets import PathSecrets
 
 log = logging.getLogger(__name__)
 

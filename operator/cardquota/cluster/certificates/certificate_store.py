@@ -10,7 +10,6 @@ before its CA is published (`certificate_manager`).
 """
 
 import base64
-import binascii
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -22,10 +21,12 @@ import msgspec
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client, get_if_there
+from ..writes import WrittenObject
 from .certificates import (
     NO_PAIR,
     KeyPair,
     can_sign,
+    from_base64,
     make_authority,
     make_serving,
     read_certificates,
@@ -46,14 +47,10 @@ _CA: Final = "ca.crt"
 _CA_KEY: Final = "ca.key"
 _CERT: Final = "tls.crt"
 _KEY: Final = "tls.key"
+_KEYS: Final = (_CA, _CA_KEY, _CERT, _KEY)
 
 
-class _SecretMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-
-
-class _Secret(msgspec.Struct):
-    metadata: _SecretMeta
+class _Secret(WrittenObject):
     data: dict[str, str] | None = None
 
 
@@ -231,22 +228,15 @@ def _end(authority: KeyPair) -> datetime:
 
 def _holding(secret: _Secret) -> Holding:
     data = secret.data or {}
-
-    def value(key: str) -> bytes:
-        try:
-            return base64.b64decode(data.get(key, ""), validate=True)
-        except binascii.Error:
-            return b""
-
-    return Holding(KeyPair(value(_CERT), value(_KEY)), value(_CA), value(_CA_KEY))
+    ca, ca_key, cert, key = (from_base64(data.get(name, "")) for name in _KEYS)
+    return Holding(KeyPair(cert, key), ca, ca_key)
 
 
 def _data(holding: Holding) -> dict[str, str | None]:
     """The values by key; null removes a key."""
-    parts = {
-        _CA: holding.bundle,
-        _CA_KEY: holding.authority_key,
-        _CERT: holding.serving.cert_pem,
-        _KEY: holding.serving.key_pem,
+    serving = holding.serving
+    parts = (holding.bundle, holding.authority_key, serving.cert_pem, serving.key_pem)
+    return {
+        key: base64.b64encode(pem).decode() if pem else None
+        for key, pem in zip(_KEYS, parts, strict=True)
     }
-    return {key: base64.b64encode(pem).decode() if pem else None for key, pem in parts.items()}

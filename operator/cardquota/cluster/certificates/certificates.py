@@ -2,6 +2,7 @@
 serving certificates from it (EC P-256: a key costs 0.1 ms).
 """
 
+import base64
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,14 @@ def read_certificates(pem: bytes) -> list[x509.Certificate]:
     except UNREADABLE:
         return []
     return list(dict.fromkeys(found))
+
+
+def from_base64(text: str) -> bytes:
+    """What stands in a field of an object; empty if it cannot be read."""
+    try:
+        return base64.b64decode(text)
+    except ValueError:
+        return b""
 
 
 def to_pem(certificates: Iterable[x509.Certificate]) -> bytes:

@@ -6,4 +6,4 @@ hands over to the next, and `settle_and_catch_up`, after which a new leader may 
 
 from .elector import Elector, Renewals
 from .lease import StoredTerm, TermObject, handover_text, read_handover
-from .takeover import LeadershipLost, RevisionSource, settle_and_catch_up
+from .takeover import LeadershipLost, settle_and_catch_up

@@ -17,11 +17,10 @@ from contextlib import suppress
 
 import msgspec
 
-from ...loop.ended import ended
+from ...loop.time_slice import boottime, ended
 from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
-from ..api.clock import boottime
 from .lease import Lease, LeaseObject, Revisions, handover_text, read_handover
 
 HEALTHY = 1.0

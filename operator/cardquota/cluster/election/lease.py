@@ -12,12 +12,12 @@ from typing import Final
 import aiohttp
 import msgspec
 
+from ...loop.time_slice import Backoff
 from ...quota import vocabulary as v
-from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, get_if_there
-from ..api.clock import Backoff
-from ..api.wire import LineSplitter
+from ..watch.delivery import ADDED, DELETED, MODIFIED, LineSplitter, WatchEvent, decode_event
+from ..writes import WrittenObject
 
 log = logging.getLogger(__name__)
 
@@ -39,18 +39,9 @@ class LeaseSpec(msgspec.Struct, rename="camel"):
     lease_transitions: int | None = None
 
 
-class LeaseMeta(msgspec.Struct, rename="camel"):
-    """Which Lease, at which revision."""
-
-    uid: str = ""
-    resource_version: str = ""
-    annotations: dict[str, str] | None = None
-
-
-class Lease(msgspec.Struct):
+class Lease(WrittenObject):
     """A coordination.k8s.io/v1 Lease."""
 
-    metadata: LeaseMeta
     spec: LeaseSpec
 
     @property
@@ -77,10 +68,9 @@ class _TermStatus(msgspec.Struct):
     fault: str | None = None
 
 
-class StoredTerm(msgspec.Struct):
+class StoredTerm(WrittenObject):
     """What of it is read."""
 
-    metadata: LeaseMeta
     spec: _TermSpec
     status: _TermStatus | None = None
 
@@ -208,7 +198,7 @@ class LeaseObject(_StoredObject):
             freed()
             async for chunk in response.content.iter_any():
                 for line in splitter.feed(chunk):
-                    if _is_free(wire.decode_event(line)):
+                    if _is_free(decode_event(line)):
                         freed()
                     backoff.reset()
 
@@ -245,10 +235,10 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _is_free(event: wire.WatchEvent) -> bool:
-    if event.type == wire.DELETED:
+def _is_free(event: WatchEvent) -> bool:
+    if event.type == DELETED:
         return True
-    if event.type not in (wire.ADDED, wire.MODIFIED):
+    if event.type not in (ADDED, MODIFIED):
         return False
     return not msgspec.json.decode(event.object, type=Lease).holder
 

@@ -8,15 +8,15 @@ flight was answered within the settle time, and a quorum read now shows the rest
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from ...loop.ended import ended
-from ..api import wire
+from ...loop.time_slice import Backoff, boottime, ended
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
-from ..api.clock import Backoff, boottime
+from ..watch.delivery import decode_page, revision_of
+from ..watch.reflector import Reflector
 from .elector import Elector
 
 T = TypeVar("T")
@@ -27,29 +27,13 @@ _CHECK_EVERY = 0.1
 """Seconds between two checks of the term and the clock."""
 
 
-class RevisionSource(Protocol):
-    """The part of a reflector that is needed here, for any kind."""
-
-    path: str
-    kind: str
-    needed: bool
-    """Whether decisions depend on it. If not, it may be absent, and is waited for only a while."""
-
-    @property
-    def absent(self) -> bool:
-        """Whether nothing is known of it."""
-
-    async def passed(self, revision: int) -> None:
-        """Return once everything up to `revision` was delivered."""
-
-
 class LeadershipLost(Exception):  # noqa: N818 - what happened, not what is wrong
     """The term ended before its holder could start deciding."""
 
 
 async def settle_and_catch_up(
     elector: Elector,
-    reflectors: Sequence[RevisionSource],
+    reflectors: Sequence[Reflector[Any]],
     client: Client,
     held: Callable[[], Awaitable[float]],
     *,
@@ -118,7 +102,7 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 async def _caught_up(
-    reflector: RevisionSource, client: Client, optional_wait: float, named: int | None = None
+    reflector: Reflector[Any], client: Client, optional_wait: float, named: int | None = None
 ) -> None:
     """Return once `_catch_up` has; for an optional kind not later than after so many seconds."""
     try:
@@ -130,7 +114,7 @@ async def _caught_up(
         )
 
 
-async def _catch_up(reflector: RevisionSource, client: Client, named: int | None) -> None:
+async def _catch_up(reflector: Reflector[Any], client: Client, named: int | None) -> None:
     """Return once a kind was delivered up to `named`, or else up to what the store holds now, or
     an optional kind is absent.
 
@@ -142,7 +126,7 @@ async def _catch_up(reflector: RevisionSource, client: Client, named: int | None
         try:
             # Without a resourceVersion: what the store holds now, not what a cache has.
             body = await client.get(reflector.path, params={"limit": "1"}, timeout=5.0)
-            revision = wire.revision_of(wire.decode_page(body).metadata.resource_version)
+            revision = revision_of(decode_page(body).metadata.resource_version)
             break
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
             # One that was there a moment ago may be forbidden for a second only.

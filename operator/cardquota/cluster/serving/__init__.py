@@ -7,11 +7,14 @@ from .bounds import (
     SMALL,
     BodyBudget,
     BodyHold,
+    BodyLimits,
+    BodyTooLargeError,
     BusyError,
     Connection,
     Connections,
+    HttpAnswer,
+    HttpCall,
 )
 from .http2_connection import STREAMS
-from .http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
 from .http_server import PROTOCOLS, HttpServer
 from .tls import client_context, load, server_context, trusting_context

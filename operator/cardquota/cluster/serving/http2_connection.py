@@ -31,8 +31,18 @@ from h2.exceptions import ProtocolError, StreamClosedError
 from h2.settings import SettingCodes, Settings
 from hyperframe.frame import GoAwayFrame
 
-from .bounds import BodyBudget, BodyHold, BusyError, Connection
-from .http_call import BROKEN, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
+from .bounds import (
+    BROKEN,
+    BodyBudget,
+    BodyHold,
+    BodyLimits,
+    BodyTooLargeError,
+    BusyError,
+    Connection,
+    HttpAnswer,
+    HttpCall,
+    HttpHandler,
+)
 
 _LOG = logging.getLogger(__name__)
 STREAMS: Final = 100

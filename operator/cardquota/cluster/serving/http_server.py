@@ -19,25 +19,23 @@ from typing import Any, Final, cast
 from aiohttp import StreamReader, web
 
 from .bounds import (
+    BROKEN,
     IDLE,
     OF_THE_PROCESS,
     REQUEST_WITHIN,
     BodyBudget,
     BodyHold,
+    BodyLimits,
+    BodyTooLargeError,
     BusyError,
     Connection,
     Connections,
-)
-from .http2_connection import Http2Connection
-from .http_call import (
-    BROKEN,
-    BodyLimits,
-    BodyTooLargeError,
     HttpAnswer,
     HttpCall,
     HttpHandler,
     text_answer,
 )
+from .http2_connection import Http2Connection
 
 _NAMES: Final = ("commonName", "DNS", "URI")
 PROTOCOLS: Final = ("h2", "http/1.1")

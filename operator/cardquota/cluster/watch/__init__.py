@@ -4,8 +4,18 @@ In: a client, a path and a partial struct. Out: `Reflector`, which tells its sin
 changed and deleted, in order for each object, and `watched`: the kinds that feed the ledger.
 """
 
-from .delivery import BrokenStreamError, Delivery, ObjectIndex, StreamError
+from .delivery import (
+    BrokenStreamError,
+    ChangeNotifier,
+    Delivery,
+    IdentityMeta,
+    LineSplitter,
+    ObjectIndex,
+    StreamError,
+    decode_identity,
+    revision_of,
+)
 from .feed import AT_ONCE, CatchingUp, LeftOutReads, watched_kinds
-from .listing import Unreadable, list_objects
+from .listing import ClaimLookup, QueueLookup, Unreadable, list_objects
 from .optional_reflector import OptionalReflector
 from .reflector import Reflector

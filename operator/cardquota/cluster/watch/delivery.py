@@ -1,26 +1,122 @@
 """From the lines of a watch, or the objects of a list, to the calls of a sink: seen, gone,
-undecodable; and how far that has come.
+undecodable; how far that has come; and who waits for what it changes in the ledger.
+
+Decoded only as far as needed: objects stay raw until they are used.
 """
 
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from sys import intern
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, cast
 
 import msgspec
 
 from ...quota.objects.meta import Meta
-from ..api import wire
 from ..api.api_error import ApiError, read_status
-from ..api.wire import (
-    IdentityMeta,
-    WatchedObject,
-    decode_identity,
-    decoder_of,
-    identity_of,
-    revision_of,
-)
+
+log = logging.getLogger(__name__)
+ADDED: Final = "ADDED"
+MODIFIED: Final = "MODIFIED"
+DELETED: Final = "DELETED"
+BOOKMARK: Final = "BOOKMARK"
+ERROR: Final = "ERROR"
+
+
+class WatchedObject(Protocol):
+    """An object that a reflector can decode: a msgspec struct with metadata."""
+
+    @property
+    def metadata(self) -> Meta:
+        """Which object, at which revision."""
+
+
+T = TypeVar("T", bound=WatchedObject)
+T_contra = TypeVar("T_contra", bound=WatchedObject, contravariant=True)
+
+
+def decoder_of(kind: type[T]) -> Callable[[msgspec.Raw], T]:
+    """The decoder for objects of a kind: its own `decode`, if it has one for large objects."""
+    own = getattr(kind, "decode", None)
+    if own is not None:
+        return cast("Callable[[msgspec.Raw], T]", own)
+    return msgspec.json.Decoder(kind).decode
+
+
+class IdentityMeta(msgspec.Struct, rename="camel", frozen=True):
+    """Metadata that identifies an object and its revision."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    resource_version: str = "0"
+
+
+class PartialObjectMetadata(msgspec.Struct, frozen=True):
+    """Any object, reduced to its identity."""
+
+    metadata: IdentityMeta = IdentityMeta()
+
+
+class WatchEvent(msgspec.Struct):
+    """One line of a watch. The raw object is a view into the line: do not keep it."""
+
+    type: str
+    object: msgspec.Raw
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = "0"
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class Page(msgspec.Struct):
+    """One page of a list. `items` may be null: no items."""
+
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+decode_event = msgspec.json.Decoder(WatchEvent).decode
+decode_page = msgspec.json.Decoder(Page).decode
+decode_identity = msgspec.json.Decoder(PartialObjectMetadata).decode
+
+
+def identity_of(raw: msgspec.Raw) -> IdentityMeta:
+    """Of an object that cannot be read otherwise: what can be read of it, maybe nothing."""
+    try:
+        return decode_identity(raw).metadata
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return IdentityMeta()
+
+
+def revision_of(text: str) -> int:
+    """A resourceVersion as a whole number, for comparison; 0 if it is none."""
+    return int(text) if text.isdecimal() and text.isascii() else 0
+
+
+class LineSplitter:
+    """Collects chunks and returns whole lines, without their ends.
+
+    Guarantees: empty lines are left out; a line of any length costs time linear in it. What follows
+    the last line end is never returned: it may be half an object.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that `chunk` completes, in order."""
+        if b"\n" not in chunk:
+            if chunk:
+                self._parts.append(chunk)
+            return []
+        whole = b"".join((*self._parts, chunk))
+        *lines, rest = whole.split(b"\n")
+        self._parts = [rest] if rest else []
+        return [line for line in lines if line and not line.isspace()]
+
 
 _STEP: Final = 1_000
 """Objects that one step compares: half a millisecond."""
@@ -73,12 +169,6 @@ class ObjectIndex:
         return sum(map(len, self._names.values()))
 
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T", bound=WatchedObject)
-T_contra = TypeVar("T_contra", bound=WatchedObject, contravariant=True)
-
-
 class Sink(Protocol[T_contra]):
     """The receiver. Called in the event loop: must not block and never awaits."""
 
@@ -127,14 +217,14 @@ class Delivery(Generic[T]):
         server's, and BrokenStreamError where it cannot be read.
         """
         try:
-            event = wire.decode_event(line)
-            if event.type in (wire.ADDED, wire.MODIFIED):
+            event = decode_event(line)
+            if event.type in (ADDED, MODIFIED):
                 revision = self.changed(event.object, newer_than=self.revision)
-            elif event.type == wire.DELETED:
+            elif event.type == DELETED:
                 revision = self.deleted(event.object)
-            elif event.type == wire.BOOKMARK:
+            elif event.type == BOOKMARK:
                 revision = revision_of(decode_identity(event.object).metadata.resource_version)
-            elif event.type == wire.ERROR:
+            elif event.type == ERROR:
                 status = read_status(event.object)
                 after = status.details.retry_after_seconds if status.details else None
                 raise StreamError(status.code, status.reason, status.message, retry_after=after)
@@ -142,7 +232,7 @@ class Delivery(Generic[T]):
                 raise BrokenStreamError(f"unknown event type {event.type[:40]!r}")
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise BrokenStreamError(f"unreadable line of {len(line)} bytes: {error}") from error
-        if event.type != wire.BOOKMARK:
+        if event.type != BOOKMARK:
             self.applied = max(self.applied, revision)
         self.revision = max(self.revision, revision)
 
@@ -216,3 +306,48 @@ class Delivery(Generic[T]):
             self._sink.gone(namespace, name, uid)
         except Exception:
             log.exception("%s %s/%s: its end was not taken in", self.kind, namespace, name)
+
+
+class ChangeNotifier:
+    """Lets any task in the loop wait until the ledger has changed."""
+
+    def __init__(self) -> None:
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many tasks wait for the next change."""
+        return len(self._waiters)
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` at every notification, in the loop. It must be quick."""
+        self._listeners.append(listener)
+
+    def notify(self) -> None:
+        """The ledger changed."""
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        for listener in self._listeners:
+            listener()
+
+    async def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Wait until `condition` holds. Returns whether it did within `timeout` seconds."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        while not condition():
+            left = end - loop.time()
+            if left <= 0:
+                return False
+            waiter: asyncio.Future[None] = loop.create_future()
+            self._waiters.add(waiter)
+            try:
+                async with asyncio.timeout(left):
+                    await waiter
+            except TimeoutError:
+                return condition()
+            finally:
+                self._waiters.discard(waiter)
+        return True

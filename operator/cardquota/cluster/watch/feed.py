@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from ...loop.time_slice import ChangeNotifier, TimeSlice
+from ...loop.time_slice import TimeSlice
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.kept_objects import KeptObjects, LeftOut
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
@@ -34,8 +34,7 @@ from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import InstallationMode, Settings
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
-from ..api.wire import decoder_of
-from .delivery import Delivery
+from .delivery import ChangeNotifier, Delivery, decoder_of
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)

@@ -9,16 +9,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from ...loop.time_slice import TimeSlice
-from ..api import wire
+from ...loop.time_slice import Backoff, TimeSlice
 from ..api.api_error import ApiError
-from ..api.clock import Backoff
-from .delivery import ObjectIndex
+from .delivery import ObjectIndex, WatchedObject
 from .reflector import Reflector
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=wire.WatchedObject)
+T = TypeVar("T", bound=WatchedObject)
 
 _FORBIDDEN: Final = 403
 _ASK_AGAIN: Final = 300.0

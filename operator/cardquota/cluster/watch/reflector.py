@@ -16,18 +16,23 @@ from typing import Generic, TypeVar
 
 import aiohttp
 
-from ...loop.time_slice import TimeSlice
-from ..api import wire
+from ...loop.time_slice import Backoff, TimeSlice, boottime
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, drop
-from ..api.clock import Backoff, boottime
-from ..api.wire import LineSplitter
-from .delivery import BrokenStreamError, Delivery, ObjectIndex, StreamError
+from .delivery import (
+    BrokenStreamError,
+    Delivery,
+    LineSplitter,
+    ObjectIndex,
+    StreamError,
+    WatchedObject,
+    revision_of,
+)
 from .listing import OVERLOAD, read_page
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=wire.WatchedObject)
+T = TypeVar("T", bound=WatchedObject)
 
 _LATE = 90.0
 """Seconds of silence from which on the known state is called old: an intact stream tells something
@@ -235,7 +240,7 @@ class Reflector(Generic[T]):
         while True:
             page = await read_page(self._client, self.path, params, self._backoff)
             if not revision:
-                revision = wire.revision_of(page.metadata.resource_version)
+                revision = revision_of(page.metadata.resource_version)
                 if revision < self.revision or not revision:
                     raise BrokenStreamError(
                         f"list at revision {revision}, after {self.revision} was told"

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
+from ...cluster.watch.delivery import decode_page
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import LONGEST_TEXT
 
@@ -253,7 +253,7 @@ async def find_place(client: Client, *, standalone: bool) -> StatusPlace | None:
     params = {"fieldSelector": f"metadata.name={NAME}"}
     keeps = standalone
     try:
-        page = wire.decode_page(await client.get(_DEFINITIONS, params=params))
+        page = decode_page(await client.get(_DEFINITIONS, params=params))
         for raw in page.items or ():
             versions = msgspec.json.decode(raw, type=_Definition).spec.versions
             schemas = [one.schema for one in versions if one.name == v.VERSION]

@@ -16,13 +16,11 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, Final
 
-from ...cluster.api.access import open_session
+from ...cluster.api.access import find_access, open_session
 from ...cluster.api.client import Client
-from ...cluster.api.kubeconfig import find_access
-from ...loop.ended import ended
+from ...loop.time_slice import ended, now_text
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf
@@ -163,7 +161,7 @@ class QueueOperator:
         if moved and self._moved is not None:
             self._moved()
         reconciler = self._reconciler = QueueReconciler(
-            client, _now, standalone=self._standalone, place=place, unwritten=self._unwritten
+            client, now_text, standalone=self._standalone, place=place, unwritten=self._unwritten
         )
         # Begun before Kopf, which waits for no such task when it ends.
         following = asyncio.create_task(self._follow_definition(client))
@@ -222,7 +220,3 @@ def _handlers(reconciler: QueueReconciler, login: kopf.AiohttpSession) -> kopf.O
     kopf.on.login(registry=registry)(log_in)
     kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)
     return registry
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

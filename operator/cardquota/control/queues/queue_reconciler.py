@@ -29,10 +29,10 @@ from ...api.queue import (
     StatusColumns,
     WaitingStatus,
 )
-from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import APPLY_PATCH, Client
-from ...cluster.api.clock import Backoff
+from ...cluster.watch.delivery import decode_identity, revision_of
+from ...loop.time_slice import Backoff
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
 from ...quota.amounts import LARGEST
@@ -270,7 +270,7 @@ class QueueReconciler:
             metadata_only=True,
         )
         try:
-            return wire.decode_identity(answer).metadata.resource_version
+            return decode_identity(answer).metadata.resource_version
         except msgspec.MsgspecError:
             return ""  # it was stored; the watch tells its version
 
@@ -302,7 +302,7 @@ def _alike(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def _older(version: str, other: str) -> bool:
     """Whether a version is known to be older."""
-    return bool(version) and wire.revision_of(version) < wire.revision_of(other)
+    return bool(version) and revision_of(version) < revision_of(other)
 
 
 def queue_status(

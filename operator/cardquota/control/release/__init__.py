@@ -5,12 +5,11 @@ the charge. A charge is taken back only if the gate certainly stays shut. Of a p
 to its reservation, phase and condition as the API server has them, and gates that open together.
 """
 
-from .gang_reports import GangReports
 from .gang_start import GangStart
 from .gate import Chosen, GateAttempts, GateOpener, Opened, Writers, gate_patch
 from .gate_releaser import GateReleaser
 from .group_conditions import MOMENT, GroupConditions, QuotaConditions
+from .group_releases import HELD, LAST, ReservationTimeouts, UnusedReservations
 from .pacing import NamespaceCircuitBreaker, Retries, Slot, SlotClaim, Slots
 from .pod_group_writer import PodGroupWriter
-from .reservation_timeouts import HELD, LAST, ReservationTimeouts, UnusedReservations
-from .wait_reports import AT_ONCE, PER_SECOND, WaitReports
+from .wait_reports import AT_ONCE, PER_SECOND, GangReports, WaitReports

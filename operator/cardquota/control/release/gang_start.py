@@ -10,7 +10,7 @@ room of members that are not charged yet, and patches are sent as slots become f
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -19,11 +19,10 @@ from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.stamp import Reservation
-from .gang_reports import GangReports
 from .gate import Chosen, GateAttempts, Opened, Sending
 from .pacing import SlotClaim, Start
 from .pod_group_writer import PodGroupWriter
-from .reservation_timeouts import ReservationTimeouts
+from .wait_reports import GangReports
 
 T = TypeVar("T")
 
@@ -55,14 +54,15 @@ class GangStart:
         ledger: Ledger,
         attempts: GateAttempts,
         groups: PodGroupWriter,
-        timeouts: ReservationTimeouts,
+        give_up: Callable[[str, PodGroupState], None],
         reports: GangReports,
     ) -> None:
+        """`give_up`: nothing of a gang could be started, so its reservation is over."""
         self._ledger = ledger
         self._attempts = attempts
         self._slots = attempts.slots
         self._groups = groups
-        self._timeouts = timeouts
+        self._give_up = give_up
         self._reports = reports
         self._turn = asyncio.Lock()
 
@@ -249,7 +249,7 @@ class GangStart:
         if shut and number:
             self._reports.in_part(gang, shut[0], number)
         elif len(shut) == len(pods):
-            self._timeouts.give_up(gang.key, gang)
+            self._give_up(gang.key, gang)
 
     async def _take_back(
         self,

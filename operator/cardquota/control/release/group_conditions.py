@@ -13,7 +13,6 @@ the Job, and `False` once it was released; a group that never waited gets none.
 
 import logging
 from collections.abc import Callable, Hashable
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +22,7 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import JSON_PATCH
 from ...cluster.events import MESSAGE_BYTES, cut
 from ...cluster.writes import FencedWriter, TooLateError, decode_stored
-from ...loop.time_slice import Later, Timer, in_loop_later
+from ...loop.time_slice import Later, Timer, in_loop_later, now_text
 from ...quota import vocabulary as v
 from ...quota.decisions.verdict_texts import with_holders_of
 from ...quota.ledger.groups.group_facts import GroupFacts
@@ -43,10 +42,6 @@ from ...quota.words import logged
 
 MOMENT: Final = 2.0
 """Seconds for which a write waits that may soon be needless, or in somebody's way."""
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class GroupWait(NamedTuple):
@@ -93,19 +88,21 @@ class GroupConditions:
         ledger: LedgerReader,
         *,
         term: str,
-        now: Callable[[], str] = _now,
+        now: Callable[[], str] = now_text,
         later: Later = in_loop_later,
         stored: Callable[[GroupFacts], StoredCondition] = lambda facts: facts.condition,
+        look_again: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`stored`: which condition of a group is ours. `now`: the time of day, RFC 3339. `later`
-        calls a function after a number of seconds.
+        calls a function after a number of seconds. `look_again` has a group brought up to date, by
+        its key.
         """
         self._ledger = ledger
         self._term = term
         self._now = now
         self._later = later
         self._stored = stored
-        self._look_again: Callable[[str], None] = lambda _: None
+        self._look_again = look_again
         self._waits: dict[str, GroupWait] = {}
         """By key of the group."""
         self._moments: dict[str, Timer] = {}
@@ -113,10 +110,6 @@ class GroupConditions:
         self._due: set[str] = set()
         """Groups whose moment is over."""
         self._stopped = False
-
-    def listen(self, look_again: Callable[[str], None]) -> None:
-        """`look_again` has a group brought up to date. Called with its key."""
-        self._look_again = look_again
 
     def stop(self) -> None:
         """The term is over: nothing is due any more."""

@@ -1,8 +1,8 @@
 """One policy of the API server and its binding, from the few things that differ.
 
 Policies are evaluated inside the API server, without a call, so they hold while we are down. A
-validating one refuses where enforcement is on. In audit mode its binding only records, or also
-warns; that of questions refuses there too. A mutating one needs Kubernetes 1.36, where it is v1.
+validating one refuses where enforcement is on. In audit mode its binding only records and warns;
+that of questions refuses there too. A mutating one needs Kubernetes 1.36, where it is v1.
 """
 
 from collections.abc import Sequence
@@ -81,8 +81,6 @@ class AdmissionPolicy:
     denies_in_audit: bool = False
     """Whether it refuses in audit mode too: then it must be about no pod, and nothing that pods
     need."""
-    warns: bool = True
-    """In audit mode: whether users are warned, in addition to the audit log."""
     variables: dict[str, str] = field(default_factory=dict)
     """CEL by name, for the checks."""
 
@@ -130,7 +128,7 @@ class AdmissionPolicy:
     def _actions(self, mode: InstallationMode) -> list[str]:
         if mode is InstallationMode.ENFORCE or self.denies_in_audit:
             return ["Deny"]
-        return ["Warn", "Audit"] if self.warns else ["Audit"]
+        return ["Warn", "Audit"]
 
 
 def term_check(settings: Settings, plain: str, detail: str, will: str) -> Check:

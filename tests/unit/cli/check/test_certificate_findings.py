@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from builders.certificates import issue
-from cardquota.cli.check.certificate_findings import (
+from cardquota.cli.check.installation_section import (
     CertificateSecret,
     bundle_findings,
     certificate_findings,

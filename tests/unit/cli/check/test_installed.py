@@ -12,7 +12,7 @@ from aiohttp import web
 from cardquota.cli.check.installed import Installed, read_installed
 from cardquota.cli.reading import ClusterError, NotRead
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota.install import Right
 from cardquota.settings import Settings, Webhook
 

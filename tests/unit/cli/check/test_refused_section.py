@@ -10,7 +10,7 @@ from builders import a_ledger
 from cardquota.cli.check import CheckSection
 from cardquota.cli.check.usage_sections import refused_section
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 from cardquota.quota import to_its_end
 from cardquota.quota.answers import queue_answer
 from cardquota.settings import Settings

@@ -4,7 +4,7 @@ from typing import Any
 
 from builders import GPU, H200, H200_MIG, H800, Body, a_node, a_queue
 from builders.node import NodeBody
-from cardquota.cli.commands.card_list import CardCount, CardLine, CardList
+from cardquota.cli.commands.cards import CardCount, CardLine, CardList
 from cardquota.cli.read_ledger import kinds_of
 from cardquota.cli.reading import ClusterError
 from cardquota.cluster.watch import Unreadable
@@ -96,7 +96,7 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
         a_queue("good").with_quota({H200: 1}),
     )
     for kind in ("nodes", "queues"):
-        take(count, kind, Unreadable("odder", "no object"))
+        take(count, kind, Unreadable(kind, "", "odder", "no object"))
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0, queue_names=("good",))]
     assert (found.nodes, found.queues) == (3, 3)

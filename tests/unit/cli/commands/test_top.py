@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from builders import H200
-from cardquota.cli.commands.published_queues import PublishedQueue, PublishedQueues
-from cardquota.cli.commands.top import lines, notes, wide_lines
+from cardquota.cli.commands.top import PublishedQueue, PublishedQueues, lines, notes, wide_lines
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 from cardquota.quota import vocabulary as v

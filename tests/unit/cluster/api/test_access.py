@@ -9,7 +9,7 @@ import pytest
 
 from builders.certificates import Issued, issue
 from cardquota.cluster.api import AccessError, Shared, TokenFile, from_kubeconfig, in_cluster
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cluster.api.access import find_access
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +256,7 @@ async def test_a_pod_that_names_a_context_means_a_kubeconfig(
     mount.mkdir()
     (mount / "token").write_text("mine")
     (mount / "ca.crt").write_bytes(pair.ca_pem)
-    monkeypatch.setattr("cardquota.cluster.api.kubeconfig.MOUNT", mount)
+    monkeypatch.setattr("cardquota.cluster.api.access.MOUNT", mount)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "pods")
     monkeypatch.setenv("KUBECONFIG", "")
     (tmp_path / ".kube").mkdir()

@@ -1,6 +1,6 @@
 import pytest
 
-from cardquota.cluster.api import Backoff
+from cardquota.loop import Backoff
 
 
 def test_doubles_up_to_the_cap_and_begins_again() -> None:

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.cluster.api import LineSplitter
+from cardquota.cluster.watch import LineSplitter
 
 
 @given(

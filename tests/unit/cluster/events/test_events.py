@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from cardquota.cluster import events
-from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.events import EventRecorder, ObjectReference
+from cardquota.loop import Backoff
 
 pytestmark = pytest.mark.fake_clock
 

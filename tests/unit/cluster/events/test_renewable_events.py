@@ -6,8 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.events import EventRecorder, ObjectReference
+from cardquota.loop import Backoff
 
 from .test_events import until
 

@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_namespace, a_node, a_pod, a_queue
-from cardquota.cluster.watch import CatchingUp, feed, watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import CatchingUp, ChangeNotifier, feed, watched_kinds
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 

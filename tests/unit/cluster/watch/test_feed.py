@@ -5,8 +5,7 @@ import json
 from msgspec import Raw
 
 from builders import a_ledger, a_node
-from cardquota.cluster.watch import watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 
 
 def test_nobody_waits_for_what_no_decision_is_made_of() -> None:

@@ -9,8 +9,7 @@ import pytest
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.body import Body
 from cardquota.cluster.api import ApiError, OutcomeUnknown
-from cardquota.cluster.watch import LeftOutReads, watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, LeftOutReads, watched_kinds
 from cardquota.quota.ledger import Ledger, ledger_reader
 
 POD = a_pod("p").in_queue("red").asking_for(1).gated()

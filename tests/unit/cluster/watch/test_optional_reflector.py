@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.watch import Delivery, OptionalReflector
+from cardquota.loop import Backoff
 from cardquota.quota.objects import Meta, Wire
 
 NEW, OLD = "/apis/g/v2/things", "/apis/g/v1/things"

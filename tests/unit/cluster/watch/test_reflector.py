@@ -9,8 +9,9 @@ from typing import Any, cast
 import aiohttp
 import pytest
 
-from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.watch import Delivery, Reflector
+from cardquota.loop import Backoff
 from cardquota.quota.objects import Meta, Wire
 
 pytestmark = pytest.mark.fake_clock

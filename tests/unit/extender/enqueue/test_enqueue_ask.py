@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cardquota.extender import (
     MOST_ASK_ELEMENTS,
-    EnqueueAnswerError,
     EnqueueAsk,
-    EnqueueAskError,
+    WireError,
     enqueue_call,
     read_enqueue_ask,
     read_vote,
@@ -39,7 +38,7 @@ def test_and_the_uid_of_its_group_in_any_order() -> None:
     other = json.dumps({"job": {"PodGroup": GROUP, "PgUID": "4c-1"}}).encode()
     assert read_enqueue_ask(other) == EnqueueAsk("team", "train-uid", "4c-1")
     assert read_enqueue_ask(enqueue_call(EnqueueAsk("a", "b", "4c-1"))).uid == "4c-1"
-    with pytest.raises(EnqueueAskError, match="PgUID"):
+    with pytest.raises(WireError, match="PgUID"):
         read_enqueue_ask(json.dumps({"job": {"PodGroup": GROUP, "PgUID": "x" * 254}}).encode())
 
 
@@ -75,7 +74,7 @@ def test_without_a_group_its_uid_says_it() -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused(body: bytes) -> None:
-    with pytest.raises(EnqueueAskError) as refused:
+    with pytest.raises(WireError) as refused:
         read_enqueue_ask(body)
     assert len(str(refused.value)) < 300
 
@@ -84,7 +83,7 @@ def test_what_cannot_be_read_is_refused(body: bytes) -> None:
 def test_whatever_it_is_it_is_read_or_refused(body: bytes) -> None:
     try:
         found = read_enqueue_ask(body)
-    except EnqueueAskError:
+    except WireError:
         return
     assert found.namespace
     assert found.name
@@ -106,7 +105,7 @@ def test_of_what_volcano_sends_only_the_beginning_is_looked_at() -> None:
 
 def test_i5_another_call_with_very_many_elements_is_not_decoded() -> None:
     many = b'{"job": {"Tasks": [' + b"1," * MOST_ASK_ELEMENTS + b'1], "UID": "a/b"}}'
-    with pytest.raises(EnqueueAskError, match="more than 250000 elements"):
+    with pytest.raises(WireError, match="more than 250000 elements"):
         read_enqueue_ask(many)
 
 
@@ -121,5 +120,5 @@ def test_the_numbers_are_those_of_volcano(vote: Vote) -> None:
     ("code", "body"), [(500, b'{"status": 1}'), (200, b"no"), (200, b'{"status": 7}'), (200, b"{}")]
 )
 def test_another_answer_is_no_vote(code: int, body: bytes) -> None:
-    with pytest.raises(EnqueueAnswerError):
+    with pytest.raises(WireError):
         read_vote(code, body)

@@ -7,8 +7,8 @@ import pytest
 from builders import H200, H800, Body, a_group, a_namespace, a_node, a_queue, see
 from builders.cluster import a_ledger
 from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
-from cardquota.loop import ChangeNotifier
 from cardquota.quota import Verdict
 from cardquota.quota.decisions import Vote
 from cardquota.quota.ledger.groups import QUOTA_CONDITION, PodGroupState

@@ -8,8 +8,8 @@ import pytest
 from builders import H200, H800, Body, a_group, a_node, a_queue, see
 from builders.cluster import a_ledger
 from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
-from cardquota.loop import ChangeNotifier
 from cardquota.quota import JOB_TASKS
 from cardquota.quota.decisions import Vote
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import SHARE, WaitBudget
-from cardquota.loop import ChangeNotifier
 
 pytestmark = pytest.mark.fake_clock
 

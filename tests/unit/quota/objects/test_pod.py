@@ -6,8 +6,7 @@ import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.watch import Delivery, watched_kinds
-from cardquota.loop import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.quota import BODY, Reason
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import LargePod, Pod

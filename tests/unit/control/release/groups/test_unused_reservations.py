@@ -11,7 +11,7 @@ from cardquota.control.release import (
     LAST,
     ReservationTimeouts,
     UnusedReservations,
-    reservation_timeouts,
+    group_releases,
 )
 from cardquota.quota import Reservation
 from cardquota.quota import vocabulary as v
@@ -92,7 +92,7 @@ async def test_e8_it_is_forgotten_and_each_further_end_begins_anew() -> None:
 async def test_p8_so_many_are_remembered_and_none_after_the_term(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reservation_timeouts, "MOST", 2)
+    monkeypatch.setattr(group_releases, "MOST", 2)
     scene = AskingScene()
     for namespace in ("a", "b", "c"):
         scene.unused.note("red", namespace)
