@@ -60,7 +60,7 @@ async def answering(
             await asyncio.Event().wait()
         return web.Response(status=status, text=text)
 
-    async with _serving("*", answer, folder) as path:
+    async with serving("*", answer, folder) as path:
         yield path
 
 
@@ -69,14 +69,26 @@ async def posting(
     answer: Callable[[web.Request], Awaitable[web.Response]], folder: Path
 ) -> AsyncIterator[Path]:
     """The kubeconfig for one to which objects are sent. `answer`: to each of these."""
-    async with _serving("POST", answer, folder) as path:
+    async with serving("POST", answer, folder) as path:
         yield path
 
 
+def kubeconfig(folder: Path, server: str, more: str = "") -> Path:
+    """One that names this server. `more`: of its cluster."""
+    path = folder / "config"
+    path.write_text(
+        "current-context: x\n"
+        f"clusters: [{{name: c, cluster: {{server: '{server}'{more}}}}}]\n"
+        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+    )
+    return path
+
+
 @asynccontextmanager
-async def _serving(
+async def serving(
     method: str, answer: Callable[[web.Request], Awaitable[web.Response]], folder: Path
 ) -> AsyncIterator[Path]:
+    """The kubeconfig for a server that answers so."""
     app = web.Application()
     if method == "POST":
         app.router.add_get(LEASE, answer_led)
@@ -84,14 +96,7 @@ async def _serving(
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    port = runner.addresses[0][1]
-    path = folder / "config"
-    path.write_text(
-        "current-context: x\n"
-        f"clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-    )
     try:
-        yield path
+        yield kubeconfig(folder, f"http://127.0.0.1:{runner.addresses[0][1]}")
     finally:
         await runner.cleanup()

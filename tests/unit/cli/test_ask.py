@@ -9,12 +9,12 @@ from aiohttp import web
 
 from cardquota.cli import ask as asking
 from cardquota.cli.ask import NoAnswerError, ask
-from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
+from cardquota.cli.output import ClusterChoice
+from cardquota.cli.reading import client_of
 from cardquota.quota import QUEUE_REVIEWS
 from cardquota.quota.objects import Wire
 
-from .answering_api import posting
+from .answering_api import kubeconfig, posting
 
 NOT_INSTALLED = "cardquota is not installed here, or is older than this plugin"
 NOBODY_ANSWERS = (
@@ -38,14 +38,12 @@ def status(code: int, reason: str, message: str, **more: Any) -> tuple[int, str]
     return code, json.dumps({"reason": reason, "message": message, "code": code, **more})
 
 
-async def asked(kubeconfig: Path) -> AnAnswer | str:
-    client = Client(await find_access(kubeconfig, ""))
-    try:
-        return await ask(client, AnAnswer, "QueueReview", QUEUE_REVIEWS, {"queue": "q"})
-    except NoAnswerError as error:
-        return str(error)
-    finally:
-        await client.close()
+async def asked(config: Path) -> AnAnswer | str:
+    async with client_of(ClusterChoice(config)) as client:
+        try:
+            return await ask(client, AnAnswer, "QueueReview", QUEUE_REVIEWS, {"queue": "q"})
+        except NoAnswerError as error:
+            return str(error)
 
 
 async def answer_to(folder: Path, *answers: tuple[int, str]) -> tuple[AnAnswer | str, list[Any]]:
@@ -58,8 +56,8 @@ async def answer_to(folder: Path, *answers: tuple[int, str]) -> tuple[AnAnswer |
         code, text = left.pop(0) if len(left) > 1 else left[0]
         return web.Response(status=code, text=text)
 
-    async with posting(answer, folder) as kubeconfig:
-        return await asked(kubeconfig), sent
+    async with posting(answer, folder) as config:
+        return await asked(config), sent
 
 
 async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
@@ -112,14 +110,8 @@ async def test_an_api_server_that_does_not_answer(tmp_path: Path) -> None:
 
 
 async def test_an_api_server_that_is_not_there(tmp_path: Path) -> None:
-    path = tmp_path / "config"
-    path.write_text(
-        "apiVersion: v1\nkind: Config\ncurrent-context: x\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
-    )
     told = "the API server does not answer: Cannot connect to host 127.0.0.1:1 [Connection refused]"
-    assert await asked(path) == told
+    assert await asked(kubeconfig(tmp_path, "http://127.0.0.1:1")) == told
 
 
 async def test_while_very_many_ask_it_tries_again(

@@ -22,22 +22,13 @@ from cardquota.cli.app import app
 from cardquota.cli.output import EXIT_CODES, ExitCode, Output
 from cardquota.cli.plugin import plugin
 
-from .answering_api import Answer, answering
+from .answering_api import Answer, answering, kubeconfig
 
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 PROGRAM = (sys.executable, "-m", "cardquota.cli.plugin")
+NOBODYS = "http://127.0.0.1:1"
 ESCAPE = "\x1b[31mred\x9b2J\u202e"
 COMMANDS = ("top", "cards", "inspect", "check")
-
-
-def kubeconfig(folder: Path, server: str = "http://127.0.0.1:1", more: str = "") -> Path:
-    path = folder / "kubeconfig"
-    path.write_text(
-        "current-context: x\n"
-        f"clusters: [{{name: c, cluster: {{server: '{server}'{more}}}}}]\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-    )
-    return path
 
 
 def one_line(arguments: tuple[str, ...], code: int) -> str:
@@ -120,7 +111,7 @@ def test_what_a_kubeconfig_names_and_is_not_there_is_one_line(tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_cluster_that_does_not_answer_is_one_line_and_1(tmp_path: Path, command: str) -> None:
-    said = one_line((command, "--kubeconfig", str(kubeconfig(tmp_path))), 1)
+    said = one_line((command, "--kubeconfig", str(kubeconfig(tmp_path, NOBODYS))), 1)
     first = {"top": "list queues", "check": "read the operator's Deployment"}
     failed = first.get(command, "list nodes")
     assert said == f"cannot {failed}: Cannot connect to host 127.0.0.1:1 [Connection refused]"

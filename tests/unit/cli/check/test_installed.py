@@ -10,17 +10,16 @@ import pytest
 from aiohttp import web
 
 from cardquota.cli.check.installed import Installed, read_installed
-from cardquota.cli.reading import ClusterError, NotRead
+from cardquota.cli.output import ClusterChoice
+from cardquota.cli.reading import ClusterError, NotRead, client_of
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.kubeconfig import find_access
 from cardquota.install import Right
 from cardquota.settings import Settings, Webhook
 
-from ..answering_api import NOT_SERVED, Answer
+from ..answering_api import LEASE, NOT_SERVED, Answer, serving
 from .test_installation_section import NOON, lease
 
 TERM = "/apis/cardquota.volcano.sh/v1alpha1/namespaces/cardquota-system/terms/cardquota"
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
 DEPLOYMENT = "/apis/apps/v1/namespaces/cardquota-system/deployments/cardquota"
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cardquota"
@@ -43,7 +42,9 @@ class ApiServer:
         self.review: Answer | None = None
         self.reviewed: list[dict[str, Any]] = []
 
-    async def get(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST":
+            return await self.post(request)
         answers = self.answers.get(request.path, [NOT_SERVED])
         status, text = answers.pop(0) if len(answers) > 1 else answers[0]
         return web.Response(status=status, text=text)
@@ -66,24 +67,11 @@ def server() -> ApiServer:
 
 @pytest.fixture
 async def client(server: ApiServer, tmp_path: Path) -> AsyncIterator[Client]:
-    app = web.Application()
-    app.router.add_get("/{path:.*}", server.get)
-    app.router.add_post("/{path:.*}", server.post)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    path = tmp_path / "config"
-    path.write_text(
-        "current-context: x\n"
-        f"clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{runner.addresses[0][1]}'}}}}]\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-    )
-    found = Client(await find_access(path, ""))
-    try:
-        yield found
-    finally:
-        await found.close()
-        await runner.cleanup()
+    async with (
+        serving("*", server.answer, tmp_path) as kubeconfig,
+        client_of(ClusterChoice(kubeconfig)) as client,
+    ):
+        yield client
 
 
 async def read(client: Client, settings: Settings | None = None) -> tuple[Installed, list[float]]:
