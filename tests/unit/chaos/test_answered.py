@@ -116,10 +116,6 @@ def test_what_those_hold_whom_a_refusal_names(said: str, cards: int | None) -> N
     assert held_by(f"Queue <q> has insufficient <{A}> quota: ...; wait{said}") == cards
 
 
-def test_a_refusal_that_says_nothing_of_quota_is_not_judged() -> None:
-    assert held_by("the API server does not answer") is None
-
-
 def test_a_refusal_that_names_who_is_gone(recount: Recount) -> None:
     text = f"Queue <q> has insufficient <{A}> quota: ...; wait; held by held 2"
     assert refusal_wrong(("q", A), text, recount) == ""

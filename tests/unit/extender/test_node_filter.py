@@ -59,65 +59,39 @@ def test_b4_the_unit_is_the_nodes() -> None:
     assert found.failed == {"n1": "no single card has 8 GiB free"}
 
 
+BOTH = sharing("n1").offering(8, GPU)
+BY_CARD = a_pod("w").asking_for(1)
+NOT_KNOWN = "node is not known to cardquota"
+OF_BOTH = "node has pods with whole cards and pods with card memory"
+
+
 @pytest.mark.parametrize(
-    ("things", "text", "curable"),
+    ("pod", "things", "text", "curable"),
     [
-        ([a_node("n1").with_cards(H200, 8)], "node gives out whole cards", False),
-        ([a_node("n1")], "node shares no card memory", False),
-        ([], "node is not known to cardquota", False),
-        ([on("a", "n1", 0, 1)], "node is not known to cardquota", False),
+        (POD, [a_node("n1").with_cards(H200, 8)], "node gives out whole cards", False),
+        (POD, [a_node("n1")], "node shares no card memory", False),
+        (POD, [], NOT_KNOWN, False),
+        (POD, [on("a", "n1", 0, 1)], NOT_KNOWN, False),
         (
+            POD,
             [a_node("n1").offering(8, v.GPU_MEMORY)],
             "node does not say what cards it has (aliyun.com/gpu-mem, aliyun.com/gpu-count)",
             False,
         ),
-        (
-            [sharing("n1").offering(8, GPU), a_pod("w").asking_for(1).on_node("n1")],
-            "node gives out whole cards",
-            True,
-        ),
-        (
-            [
-                sharing("n1").offering(8, GPU),
-                a_pod("w").asking_for(1).on_node("n1"),
-                on("a", "n1", 0, 1),
-            ],
-            "node has pods with whole cards and pods with card memory",
-            True,
-        ),
+        (POD, [BOTH, BY_CARD.on_node("n1")], "node gives out whole cards", True),
+        (POD, [BOTH, BY_CARD.on_node("n1"), on("a", "n1", 0, 1)], OF_BOTH, True),
+        (BY_CARD, [sharing("n1")], "node gives out card memory", False),
+        (BY_CARD, [], NOT_KNOWN, False),
+        (BY_CARD, [BOTH, on("a", "n1", 0, 1)], "node gives out card memory", True),
+        (BY_CARD, [BOTH, BY_CARD.on_node("n1"), on("a", "n1", 0, 1)], OF_BOTH, True),
     ],
 )
-def test_b3_a_pod_by_memory_goes_to_no_node_by_card(
-    things: list[Body], text: str, curable: bool
+def test_b3_a_pod_by_memory_and_one_by_card_go_to_no_node_of_the_other_kind(
+    pod: PodBody, things: list[Body], text: str, curable: bool
 ) -> None:
-    found = fit(POD, *things, names=("n1",))
+    found = fit(pod, *things, names=("n1",))
     assert found[:3] == ([], {"n1": text} if curable else {}, {} if curable else {"n1": text})
-    assert found.unknown is (text == "node is not known to cardquota" and not things)
-
-
-@pytest.mark.parametrize(
-    ("things", "text", "curable"),
-    [
-        ([sharing("n1")], "node gives out card memory", False),
-        ([], "node is not known to cardquota", False),
-        ([sharing("n1").offering(8, GPU), on("a", "n1", 0, 1)], "node gives out card memory", True),
-        (
-            [
-                sharing("n1").offering(8, GPU),
-                a_pod("w").asking_for(1).on_node("n1"),
-                on("a", "n1", 0, 1),
-            ],
-            "node has pods with whole cards and pods with card memory",
-            True,
-        ),
-    ],
-)
-def test_b3_a_pod_by_card_goes_to_no_node_by_memory(
-    things: list[Body], text: str, curable: bool
-) -> None:
-    found = fit(a_pod().asking_for(1), *things, names=("n1",))
-    assert found[:3] == ([], {"n1": text} if curable else {}, {} if curable else {"n1": text})
-    assert found.unknown is (text == "node is not known to cardquota" and not things)
+    assert found.unknown is (text == NOT_KNOWN and not things)
 
 
 def test_b3_an_undecided_node_takes_both() -> None:

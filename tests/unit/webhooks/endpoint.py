@@ -46,7 +46,7 @@ RESOURCES = {
     GroupBody: ("scheduling.volcano.sh", "v1beta1", "podgroups"),
     VolcanoJobBody: ("batch.volcano.sh", "v1alpha1", "jobs"),
 }
-UID = "review-1"
+UID = "review-\u00fc"
 SECRET = "of-the-path"
 NOW = 1_767_355_200.0
 """2026-01-02T12:00:00Z: when questions are asked."""

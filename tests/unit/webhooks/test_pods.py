@@ -19,7 +19,7 @@ from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import queue_messages, request_messages
 
-from .endpoint import UID, Endpoint, patched, request_of
+from .endpoint import Endpoint, patched, request_of
 
 THREE = a_queue().with_quota({H200: 3})
 AGES = 3600.0
@@ -269,17 +269,14 @@ async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one
         assert (await endpoint.validate(ours)).code == 429
 
 
-async def test_pods_that_have_nothing_to_do_with_cards_wait_for_no_namespace() -> None:
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        assert (
-            await asyncio.wait_for(effect(endpoint, a_pod().in_namespace(NEW)), PATIENCE)
-            == ADMITTED
-        )
-
-
-async def test_in_audit_nobody_waits_for_a_namespace() -> None:
-    async with Endpoint(THREE, mode="audit", unseen_wait=AGES) as endpoint:
-        assert await asyncio.wait_for(effect(endpoint, STOCK), PATIENCE) == ADMITTED
+@pytest.mark.parametrize(
+    ("thing", "mode"),
+    [(a_pod().in_namespace(NEW), "enforce"), (STOCK, "audit")],
+    ids=["has nothing to do with cards", "in audit"],
+)
+async def test_who_waits_for_no_namespace(thing: PodBody, mode: str) -> None:
+    async with Endpoint(THREE, mode=mode, unseen_wait=AGES) as endpoint:
+        assert await asyncio.wait_for(effect(endpoint, thing), PATIENCE) == ADMITTED
 
 
 # --- queues of a moment ago ------------------------------------------------------------------
@@ -381,13 +378,6 @@ async def test_warnings_stay_short() -> None:
             said = await endpoint.mutate(thing)
             assert said.warnings
             assert all(len(warning) <= 160 for warning in said.warnings), said.warnings
-
-
-@pytest.mark.parametrize("uid", ["x", UID, "ü" * 40])
-async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
-    async with Endpoint(THREE) as endpoint:
-        request: dict[str, Any] = {**request_of(pod()), "uid": uid}
-        assert (await endpoint.review("/mutate", request)).response["uid"] == uid
 
 
 # --- with an old view ---------------------------------------------------------------------------
@@ -515,13 +505,6 @@ async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
         endpoint.synced = True
         too_much = await endpoint.mutate(restored(pod(4)))
         assert "requested <4>" in too_much.text
-
-
-async def test_a_label_that_somebody_wrote_on_a_pod_that_is_none_of_ours_is_taken_off() -> None:
-    """So the policies see that another webhook makes it ask for a card after us."""
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(a_pod().managed())
-        assert [(step["op"], step["path"]) for step in said.patch] == [("remove", LABEL)]
 
 
 async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> None:

@@ -201,12 +201,3 @@ async def test_keys_of_its_tasks_and_its_own_that_mean_nothing_are_told_once() -
             f"annotation <{wrong}> has no effect; did you mean {v.CARD_NAME}?",
             f"annotation <{queue}> has no effect; did you mean {v.QUEUE_NAME}?",
         ]
-
-
-async def test_of_very_many_tasks_three_wrong_keys_are_told() -> None:
-    job = a_volcano_job().in_queue("red")
-    for number in range(JOB_TASKS.most):
-        job = job.with_task(f"t{number}", 0, a_pod().annotated(f"volcano.sh/card.n{number}", ""))
-    async with Endpoint(RED) as endpoint:
-        said = [one for one in (await endpoint.validate(job)).warnings if "has no effect" in one]
-        assert len(said) == 3

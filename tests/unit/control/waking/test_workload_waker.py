@@ -169,33 +169,27 @@ async def test_r5_it_is_woken_when_there_is_room(full: WakingStage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "path"),
+    ("kind", "message", "path"),
     [
-        ("statefulsets", "/apis/apps/v1/namespaces/team/statefulsets/web/status"),
-        ("daemonsets", "/apis/apps/v1/namespaces/team/daemonsets/web/status"),
-        ("jobs", "/apis/batch/v1/namespaces/team/jobs/web/status"),
+        ("statefulsets", BY_US, "/apis/apps/v1/namespaces/team/statefulsets/web/status"),
+        ("daemonsets", BY_US, "/apis/apps/v1/namespaces/team/daemonsets/web/status"),
+        ("jobs", BY_US, "/apis/batch/v1/namespaces/team/jobs/web/status"),
+        # A ReplicaSet keeps the first reason: it may be refused by us since.
+        ("replicasets", BY_OTHERS, "/apis/apps/v1/namespaces/team/replicasets/web/status"),
     ],
 )
-async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
-    full: WakingStage, kind: str, path: str
+async def test_r5_who_does_not_say_that_we_refused_it_has_to_stand_still(
+    full: WakingStage, kind: str, message: str, path: str
 ) -> None:
     see(full.ledger, a_queue().with_quota({H200: 3}).with_policy("Deny"))
     full.goes("other-0", "other-1")
     for has in (0, 1):
-        full.sleeps(kind=kind, wants=2, has=has)
+        full.sleeps(kind=kind, wants=2, has=has, message=message)
         full.notifier.notify()
         await after(SETTLED - 0.5)
         assert full.written == []
     await after(1)
     assert [where for where, _ in full.written] == [path]
-
-
-async def test_r5_as_many_as_have_room(full: WakingStage) -> None:
-    for name in ("a", "b", "c"):
-        full.sleeps(name)
-    full.goes("other-0", "other-1")
-    await after(0.1)
-    assert full.woken == ["a", "b"]
 
 
 async def test_r5_one_that_lacks_several_is_woken_once_for_all(full: WakingStage) -> None:
@@ -272,19 +266,6 @@ async def test_r5_after_a_success_the_pause_is_short_again(full: WakingStage) ->
     full.goes("other-1")
     await after(0.1)
     assert full.woken == ["a", "a"]
-
-
-async def test_r5_who_was_first_refused_by_others_may_be_refused_by_us_since(
-    full: WakingStage,
-) -> None:
-    """A ReplicaSet keeps the first reason. So it has to stand still."""
-    full.goes("other-0")
-    full.sleeps(message=BY_OTHERS)
-    full.notifier.notify()
-    await after(SETTLED - 0.5)
-    assert full.written == []
-    await after(1)
-    assert full.woken == ["web"]
 
 
 async def test_r5_a_lost_write_is_repeated(full: WakingStage) -> None:
