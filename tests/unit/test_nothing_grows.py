@@ -52,7 +52,6 @@ def test_nothing_is_left_of_thousands_of_lives_in_ledger_and_watches() -> None:
 
 
 def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
-    """A measure that sees nothing would never complain."""
     ledger = a_ledger(*CARDS)
     before = containers(ledger)
     assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.made_pods._found"} <= before.keys()

@@ -113,7 +113,6 @@ def started(story: Story, *wrong: tuple[float, float], timeout: float = 300.0) -
 
 
 def test_e8_one_that_lost_its_reservation_when_its_time_was_over(story: Story) -> None:
-    """What was released stays. Given back before that, or not at all, is no excuse."""
     story.tell("gang g abc 3; group g 3 reserving=3; starts a; pause 8; group g 3; pause 60")
     story.tell("queue other A:8")
     assert started(story, timeout=6) == []

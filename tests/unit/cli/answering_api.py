@@ -11,13 +11,29 @@ from pathlib import Path
 from types import MappingProxyType
 
 from aiohttp import web
+from typer.testing import CliRunner, Result
+
+from builders import Body
+from cardquota.cli.plugin import plugin
 
 Answer = tuple[int, str]
 """Status and body."""
 NOT_SERVED: Answer = (404, "404 page not found\n")
+FORBIDDEN: Answer = (403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"}))
 NEVER: Answer = (0, "")
 """None, as long as the client waits."""
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
+
+
+def a_list(*objects: Body | object) -> Answer:
+    items = [one.body if isinstance(one, Body) else one for one in objects]
+    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
+
+
+async def called(kubeconfig: Path, *arguments: str) -> Result:
+    """`kubectl cardquota` with these."""
+    every = [*arguments, "--kubeconfig", str(kubeconfig)]
+    return await asyncio.to_thread(CliRunner().invoke, plugin, every)
 
 
 def led(seconds_ago: float = 0, holder: str = "cardquota-0_1a2b") -> Answer:

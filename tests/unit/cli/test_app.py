@@ -166,7 +166,6 @@ def test_the_configuration_of_a_scheduler(tmp_path: Path) -> None:
 
 
 def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
-    """Names of files and of objects, and what stands in them."""
     path = tmp_path / "odd\x1b[2J.yaml"
     path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\nspec: 'x'\n")
     found = called("simulate", "-f", str(path))

@@ -94,6 +94,10 @@ async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
             status(422, "Invalid", 'QueueReview "x" is invalid: status: Required value'),
             NOBODY_ANSWERS,
         ),
+        (
+            status(503, "ServiceUnavailable", "later"),
+            "the API server does not answer: 503 ServiceUnavailable: later",
+        ),
         (status(401, "Unauthorized", "Unauthorized"), "401 Unauthorized: Unauthorized"),
         ((201, "{}"), NOT_UNDERSTOOD),
         ((201, "<html>"), NOT_UNDERSTOOD),
@@ -102,11 +106,6 @@ async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
 async def test_why_there_is_no_answer(tmp_path: Path, answer: tuple[int, str], told: str) -> None:
     found, _ = await answer_to(tmp_path, answer)
     assert found == told
-
-
-async def test_an_api_server_that_does_not_answer(tmp_path: Path) -> None:
-    found, _ = await answer_to(tmp_path, status(503, "ServiceUnavailable", "later"))
-    assert found == "the API server does not answer: 503 ServiceUnavailable: later"
 
 
 async def test_an_api_server_that_is_not_there(tmp_path: Path) -> None:

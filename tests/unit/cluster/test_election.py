@@ -155,7 +155,6 @@ def test_before_the_first_term_nothing_was_healthy() -> None:
 def test_since_when_renewals_are_healthy(
     renewals: list[tuple[float, float]], at: float, since: float
 ) -> None:
-    """Since the acquisition, or since the last one that was late."""
     found = begun()
     for sent, answered in renewals:
         found.succeeded(sent, answered)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
@@ -119,21 +120,10 @@ class Leader:
 async def leading(
     *things: Body,
     answers: tuple[Answer, ...] = (),
-    in_flight: int = 32,
     left: float = 60.0,
-    phases: bool = False,
-    reservation_timeout: float = 300.0,
-    later: Later = in_loop_later,
-    began: float = 0.0,
+    **options: Any,
 ) -> AsyncIterator[Leader]:
-    leader = Leader(
-        *things,
-        in_flight=in_flight,
-        phases=phases,
-        reservation_timeout=reservation_timeout,
-        later=later,
-        began=began,
-    )
+    leader = Leader(*things, **options)
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())
     try:

@@ -325,7 +325,6 @@ async def test_what_was_refused_stays_refused_while_the_api_server_is_silent() -
 
 
 async def test_a_refused_decision_that_gets_no_answer_later_stops_nobody() -> None:
-    """Its namespace may have a webhook that is down."""
     server = TermServer()
 
     async def repeat() -> bytes:

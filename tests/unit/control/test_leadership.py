@@ -157,7 +157,6 @@ async def test_an_exit_before_it_decided_hands_over_nothing(
 
 
 async def test_an_exit_with_a_lost_patch_may_not(replica: LeadingReplica) -> None:
-    """I1: it may land yet."""
     replica.script.answers = [lost() for _ in range(1_000)]
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) > 1)

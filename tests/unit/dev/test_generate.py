@@ -20,7 +20,6 @@ from cardquota_dev.paths import CHECKOUT
 
 
 def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the environment says."""
     monkeypatch.setenv("CARDQUOTA_MODE", "audit")
     assert main(["--check"]) == 0
     assert {path.parent for path in committed()} == {

@@ -28,7 +28,6 @@ FULL = sharing(), on("a", 0, 8138), on("b", 0, 8138), on("c", 1, 8138), on("d", 
 
 
 def test_b7_the_pods_of_one_card() -> None:
-    """kube-scheduler would end one of each card: the sum is enough, and no card is."""
     assert victims(CARD, ["a", "c"], *FULL) is None
     assert victims(CARD, ["a", "c", "d"], *FULL) == ["c", "d"]
     assert victims(8138, ["a", "c"], *FULL) == ["a"]
@@ -71,7 +70,6 @@ def test_b7_pods_whose_card_is_not_known_may_be_on_any() -> None:
 
 
 def test_b7_what_the_node_offers_in_all_must_suffice_too() -> None:
-    """Half a card less is allocatable: the room on one card alone would do nothing."""
     node = sharing().offering(CARD + 8138, v.GPU_MEMORY).with_capacity(2 * CARD, v.GPU_MEMORY)
     things = node, on("a", 0, 8138), on("b", 0, 4069), on("c", 1, 8138), on("d", 1, 4069)
     assert victims(8138, ["a", "b"], *things) == ["a"]

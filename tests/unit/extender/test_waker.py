@@ -84,7 +84,6 @@ async def test_b4_asking_again_does_not_shorten_the_intervals() -> None:
 
 
 async def test_b4_room_where_the_pod_cannot_go_wakes_nobody() -> None:
-    """kube-scheduler has not offered that node."""
     night = Night(POD, a_node("other").sharing_memory(16, 2))
     night.waker.refused(POD.facts(), ["n"])
     await asyncio.sleep(600)
@@ -92,7 +91,6 @@ async def test_b4_room_where_the_pod_cannot_go_wakes_nobody() -> None:
 
 
 async def test_b4_a_card_with_less_room_than_the_pod_needs_wakes_nobody() -> None:
-    """Though there is room for it elsewhere."""
     night = Night(POD, a_node("other").sharing_memory(16, 2), a_pod("a").on_card("n", 0, 4))
     night.waker.refused(POD.facts(), ["n"])
     night.lists("1")

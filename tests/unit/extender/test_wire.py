@@ -130,7 +130,6 @@ def test_victims_that_cannot_be_read(key: str, victims: object) -> None:
 
 
 def test_names_that_are_no_unicode() -> None:
-    """In what is read later than the call itself, too."""
     pod = json.dumps(POD).encode()
     for key in (b"NodeNameToVictims", b"NodeNameToMetaVictims"):
         victims = (

@@ -35,7 +35,6 @@ def test_the_same_seed_gives_the_same_inputs() -> None:
 
 
 async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A review that cannot be answered, a watch event, the leader, a total that is wrong."""
 
     def broken(*_: object, **__: object) -> Any:
         raise ZeroDivisionError

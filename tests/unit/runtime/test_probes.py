@@ -148,7 +148,6 @@ class Curious(Collector):
 
 
 async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a thread: to write many rows takes long, and reviews wait in the loop."""
     curious = Curious()
     asked = Asked(a_queue("red").with_quota({H200: 3}))
     asked.metrics.registry.register(curious)
@@ -168,7 +167,6 @@ async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPat
 async def test_who_asks_after_it_was_begun_gets_the_next_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever has changed something and asks then is told so, a second later at most."""
     monkeypatch.setattr("cardquota.runtime.probes.EVERY", 0.01)
     asked = Asked()
     assert "cardquota_leader 0.0" in await asked.page()

@@ -1,6 +1,7 @@
 """Whatever is sent gets an AdmissionReview or a 4xx, never a 500."""
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -37,6 +38,12 @@ NO_REVIEWS = {
 }
 
 
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    async with Endpoint() as endpoint:
+        yield endpoint
+
+
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", NO_REVIEWS.values(), ids=NO_REVIEWS)
 async def test_what_is_no_review_is_a_bad_request(path: str, body: bytes) -> None:
@@ -49,10 +56,9 @@ async def test_what_is_no_review_is_a_bad_request(path: str, body: bytes) -> Non
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_body_that_is_too_large(path: str) -> None:
-    async with Endpoint() as endpoint:
-        status, text = await endpoint.post(path, b" " * (LARGEST_BODY + 1_000_000))
-        assert (status, text) == (413, b"the body is larger than 8 MiB\n")
+async def test_a_body_that_is_too_large(endpoint: Endpoint, path: str) -> None:
+    status, text = await endpoint.post(path, b" " * (LARGEST_BODY + 1_000_000))
+    assert (status, text) == (413, b"the body is larger than 8 MiB\n")
 
 
 async def test_a_large_body_that_is_not_too_large() -> None:
@@ -78,30 +84,28 @@ async def test_a_large_body_that_is_not_too_large() -> None:
         {"metadata": {"resourceVersion": "x"}, "spec": {}},
     ],
 )
-async def test_an_object_of_the_wrong_shape_is_refused(path: str, thing: object) -> None:
-    """The review itself could be read: the answer says what is wrong with the object."""
-    async with Endpoint() as endpoint:
-        said = await endpoint.review(path, {**request_of(POD), "object": thing})
-        assert not said.allowed
-        assert (said.code, said.reason) == (400, "BadRequest")
-        assert "is not a pod" in said.text
+async def test_an_object_of_the_wrong_shape_is_refused(
+    endpoint: Endpoint, path: str, thing: object
+) -> None:
+    said = await endpoint.review(path, {**request_of(POD), "object": thing})
+    assert not said.allowed
+    assert (said.code, said.reason) == (400, "BadRequest")
+    assert "is not a pod" in said.text
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_resource_that_nobody_reviews(path: str) -> None:
+async def test_a_resource_that_nobody_reviews(endpoint: Endpoint, path: str) -> None:
     """A webhook configuration of somebody's own making; it names the way out."""
-    async with Endpoint() as endpoint:
-        request = {**request_of(POD), "resource": {"group": "", "resource": "secrets"}}
-        said = await endpoint.review(path, request)
-        assert (said.allowed, said.code) == (False, 400)
-        assert "`cardquota manifests`" in said.text
-        assert endpoint.counted("other", "deny") == 1
+    request = {**request_of(POD), "resource": {"group": "", "resource": "secrets"}}
+    said = await endpoint.review(path, request)
+    assert (said.allowed, said.code) == (False, 400)
+    assert "`cardquota manifests`" in said.text
+    assert endpoint.counted("other", "deny") == 1
 
 
-async def test_other_paths_and_methods() -> None:
-    async with Endpoint() as endpoint:
-        assert (await endpoint.post("/elsewhere", b"{}"))[0] == 404
-        assert (await endpoint.client.get(f"/mutate/{SECRET}")).status == 405
+async def test_other_paths_and_methods(endpoint: Endpoint) -> None:
+    assert (await endpoint.post("/elsewhere", b"{}"))[0] == 404
+    assert (await endpoint.client.get(f"/mutate/{SECRET}")).status == 405
 
 
 _JSON = st.recursive(
@@ -157,7 +161,6 @@ async def test_any_json_is_answered(path: str, body: Any) -> None:
 async def test_any_object_is_answered(
     path: str, resource: tuple[str, str], thing: Any, old: Any, operation: str
 ) -> None:
-    """And never because something in here broke."""
     group, name = resource
     request = {
         "uid": UID,

@@ -34,7 +34,6 @@ async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
 
 @pytest.mark.parametrize("thing", [pod(), pod().gated(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_everybody_is_admitted(thing: PodBody) -> None:
-    """As while we are down: who is to wait has its gate by now."""
     async with Endpoint(unseen_wait=0) as endpoint:
         endpoint.synced = False
         assert (await endpoint.validate(thing)).allowed

@@ -82,13 +82,12 @@ async def test_nothing_of_it_is_decoded(size: int) -> None:
     assert large == ([True] * 4 if size else [False] * len(said))
 
 
-async def test_a_queue_that_is_too_large_is_refused_with_both_numbers() -> None:
-    async with Endpoint() as endpoint:
-        said = await endpoint.validate(a_large_queue(BODY.most + 1))
-        assert re.match(r"Queue <queue>: the object is <524\d\d\d> bytes long", said.text)
-        large = a_large_queue(BODY.most + 1).body
-        request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
-        assert (await endpoint.review("/validate", request)).code == 400
+async def test_a_queue_that_is_too_large_is_refused_with_both_numbers(endpoint: Endpoint) -> None:
+    said = await endpoint.validate(a_large_queue(BODY.most + 1))
+    assert re.match(r"Queue <queue>: the object is <524\d\d\d> bytes long", said.text)
+    large = a_large_queue(BODY.most + 1).body
+    request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
+    assert (await endpoint.review("/validate", request)).code == 400
 
 
 def a_large_queue(size: int) -> QueueBody:

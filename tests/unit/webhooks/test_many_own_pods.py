@@ -79,7 +79,6 @@ async def test_others_have_their_turn_while_the_pods_of_a_queue_are_counted_that
 
 
 async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
-    """Else all their turns would come between two of everybody else's."""
     done = []
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         tasks = reviewed(endpoint, 3)
@@ -106,14 +105,12 @@ async def test_who_has_few_does_not_wait_for_who_has_many(
 
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is admitted without one."""
     monkeypatch.setattr(fitting, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
 
 
 async def test_a_queue_that_closes_meanwhile_is_closed() -> None:
-    """What was found before the pods were counted may be old when they are."""
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         Watches(endpoint).show(name="web", replicas=MANY)
         request = decode(review_of(scaling(MANY, MANY + 1)))

@@ -47,12 +47,10 @@ def running(name: str, cards: int = 1) -> PodBody:
 # --- the mutating review --------------------------------------------------------------------
 
 
-async def test_a_pod_that_has_gate_and_label_is_left_as_it_is() -> None:
-    """Reinvocation adds no second one."""
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED))
-        assert said.allowed
-        assert said.patch == []
+async def test_a_pod_that_has_gate_and_label_is_left_as_it_is(endpoint: Endpoint) -> None:
+    said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED))
+    assert said.allowed
+    assert said.patch == []
 
 
 LABEL = f"/metadata/labels/{v.MANAGED.replace('/', '~1')}"
@@ -70,19 +68,20 @@ GATES = "/spec/schedulingGates"
         (pod().labelled(v.MANAGED, "x"), [GATES, LABEL]),
     ],
 )
-async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: list[str]) -> None:
-    async with Endpoint(THREE) as endpoint:
-        patch = (await endpoint.mutate(asked)).patch
-        assert [step["path"] for step in patch] == paths
-        values = {
-            GATES: [{"name": v.GATE}],
-            LABEL: v.IS_MANAGED,
-            "/metadata/labels": {v.MANAGED: v.IS_MANAGED},
-        }
-        assert all(
-            step == {"op": "add", "path": p, "value": values[p]}
-            for step, p in zip(patch, paths, strict=True)
-        )
+async def test_what_it_lacks_of_gate_and_label_is_added(
+    endpoint: Endpoint, asked: PodBody, paths: list[str]
+) -> None:
+    patch = (await endpoint.mutate(asked)).patch
+    assert [step["path"] for step in patch] == paths
+    values = {
+        GATES: [{"name": v.GATE}],
+        LABEL: v.IS_MANAGED,
+        "/metadata/labels": {v.MANAGED: v.IS_MANAGED},
+    }
+    assert all(
+        step == {"op": "add", "path": p, "value": values[p]}
+        for step, p in zip(patch, paths, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,14 +119,13 @@ async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_of
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
-async def test_both_reviews_refuse_alike(path: str) -> None:
+async def test_both_reviews_refuse_alike(endpoint: Endpoint, path: str) -> None:
     """Whoever sets the gate."""
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.review(path, request_of(pod(5).gated()))
-        assert (said.allowed, said.code) == (False, 403)
-        assert said.reason == v.Reason.INSUFFICIENT_CARD
-        assert "requested <5>, total would be <5>, but capability is <3>" in said.text
-        assert endpoint.counted("pods", "deny") == 1
+    said = await endpoint.review(path, request_of(pod(5).gated()))
+    assert (said.allowed, said.code) == (False, 403)
+    assert said.reason == v.Reason.INSUFFICIENT_CARD
+    assert "requested <5>, total would be <5>, but capability is <3>" in said.text
+    assert endpoint.counted("pods", "deny") == 1
 
 
 # --- from verdict to effect -----------------------------------------------------------------
@@ -144,15 +142,13 @@ async def effect(endpoint: Endpoint, thing: PodBody) -> str:
     return WARNED if any(w.startswith("audit: ") for w in said.warnings) else ADMITTED
 
 
-async def test_claimed_devices_are_named_where_they_are_admitted() -> None:
-    """P7: no quota counts them."""
-    async with Endpoint(THREE) as endpoint:
-        endpoint.ledger.device_class_seen("npu", "example.com/npu")
-        asked = a_pod().in_queue("queue")
-        for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
-            said = await endpoint.mutate(claims)
-            assert said.allowed
-            assert said.warnings == [request_messages.claim_not_counted()]
+async def test_claimed_devices_are_named_where_they_are_admitted(endpoint: Endpoint) -> None:
+    endpoint.ledger.device_class_seen("npu", "example.com/npu")
+    asked = a_pod().in_queue("queue")
+    for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
+        said = await endpoint.mutate(claims)
+        assert said.allowed
+        assert said.warnings == [request_messages.claim_not_counted()]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +288,6 @@ async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
 
 
 async def test_a_queue_that_is_not_there_is_refused_at_once() -> None:
-    """The API server says so; there is nothing to wait for."""
     async with Endpoint(unseen_wait=AGES) as endpoint:
         endpoint.there = False
         said = await asyncio.wait_for(endpoint.mutate(pod()), PATIENCE)
@@ -347,7 +342,6 @@ async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> Non
 
 
 async def test_before_the_first_sync_the_rest_is_asked_to_try_again() -> None:
-    """It may have a queue by its namespace: clients try again by themselves."""
     async with Endpoint() as endpoint:
         endpoint.synced = False
         said = await endpoint.mutate(a_pod().asking_for(1))
@@ -359,7 +353,6 @@ async def test_before_the_first_sync_the_rest_is_asked_to_try_again() -> None:
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 @pytest.mark.parametrize("thing", [pod(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: PodBody) -> None:
-    """In audit mode nothing is gated and nothing refused, whatever we know."""
     async with Endpoint(mode="audit") as endpoint:
         endpoint.synced = False
         said = await endpoint.review(path, request_of(thing))
@@ -371,7 +364,6 @@ async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: P
 
 
 async def test_warnings_stay_short() -> None:
-    """Longer ones are cut by clients."""
     card = "NVIDIA-" + "x" * 40
     async with Endpoint(a_queue().with_quota({card: 1})) as endpoint:
         for thing in (pod(1, card), a_pod().asking_for(1).naming(H800)):
@@ -395,11 +387,11 @@ async def test_with_an_old_view_nothing_is_refused_and_everything_is_gated(asked
         assert (await endpoint.validate(asked.gated())).allowed
 
 
-async def test_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same() -> None:
-    """E9."""
-    async with Endpoint(THREE) as endpoint:
-        endpoint.late = True
-        assert not (await endpoint.mutate(pod().on_node("h200-a"))).allowed
+async def test_e9_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same(
+    endpoint: Endpoint,
+) -> None:
+    endpoint.late = True
+    assert not (await endpoint.mutate(pod().on_node("h200-a"))).allowed
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
@@ -488,7 +480,6 @@ def left_of(pod: PodBody, patch: list[dict[str, Any]]) -> tuple[set[str], bool]:
 async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
     *, synced: bool, extender: bool
 ) -> None:
-    """It is judged by what else it says, and is told once."""
     body = restored(pod())
     async with Endpoint(THREE, extender={"enabled": extender}) as endpoint:
         endpoint.synced = synced

@@ -11,7 +11,6 @@ from .workload_review import THREE, made, own, own_gated, pod, running, stored, 
 
 
 async def test_an_update_keeps_its_own_pods() -> None:
-    """They hold their quota: nothing is said about them."""
     old = stored(pod(), replicas=3)
     async with Endpoint(THREE, *own(3)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
@@ -22,7 +21,6 @@ async def test_an_update_keeps_its_own_pods() -> None:
 
 
 async def test_another_template_gets_the_room_that_the_old_pods_give_back() -> None:
-    """Three pods of one card become three of two cards: one of them fits three cards."""
     old = stored(pod(), "statefulsets")
     async with Endpoint(THREE, *own(3, "statefulsets")) as endpoint:
         how_many, why = await warned(endpoint, "statefulsets", pod(2), old, replicas=3)
@@ -66,7 +64,6 @@ async def test_what_is_released_holds_its_quota_before_it_is_ready(
 
 
 async def test_gated_pods_that_have_room_are_on_their_way() -> None:
-    """E2: they were admitted at create, and hold what they will be charged for."""
     old = stored(pod(), replicas=3)
     async with Endpoint(THREE, *own(1), *own_gated(2)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
@@ -102,24 +99,21 @@ async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:
 )
 @pytest.mark.parametrize("resource", ["jobs", "cronjobs"])
 async def test_a_job_runs_no_more_pods_than_it_has_to_complete(
-    resource: str, spec: dict[str, Any], asked: int
+    endpoint: Endpoint, resource: str, spec: dict[str, Any], asked: int
 ) -> None:
-    async with Endpoint(THREE) as endpoint:
-        said = await warned(endpoint, resource, pod(), **spec)
-        assert (f"web: 3 of {asked} pods fit" in said[0]) if asked else said == []
+    said = await warned(endpoint, resource, pod(), **spec)
+    assert (f"web: 3 of {asked} pods fit" in said[0]) if asked else said == []
 
 
-async def test_what_a_job_has_completed_is_asked_for_no_more() -> None:
+async def test_what_a_job_has_completed_is_asked_for_no_more(endpoint: Endpoint) -> None:
     old = stored(pod(), "jobs", active=0, succeeded=7)
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, "jobs", pod(), old, parallelism=6, completions=9) == []
+    assert await warned(endpoint, "jobs", pod(), old, parallelism=6, completions=9) == []
 
 
-async def test_a_cron_job_that_runs_is_changed() -> None:
+async def test_a_cron_job_that_runs_is_changed(endpoint: Endpoint) -> None:
     """In its status stand its Jobs, whose pods are no part of the next one."""
     old = stored(pod(), "cronjobs", active=[{"kind": "Job", "name": "web-1"}])
-    async with Endpoint(THREE) as endpoint:
-        assert "3 of 4" in (await warned(endpoint, "cronjobs", pod(), old, parallelism=4))[0]
+    assert "3 of 4" in (await warned(endpoint, "cronjobs", pod(), old, parallelism=4))[0]
 
 
 async def test_a_daemon_set_has_a_pod_on_each_node_that_it_selects_and_that_has_the_card() -> None:

@@ -83,7 +83,6 @@ def test_of_a_healthy_cluster_one_line_is_printed() -> None:
 
 
 def test_nothing_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
-    """As of a namespace, which has no installation."""
     assert show_sections([CheckSection("past"), CheckSection("refused")], Output.TEXT) == 0
     assert capsys.readouterr().out == "Nothing was found.\n"
     assert shown(CheckSection("past", notes=["cannot  list\npods"], complete=False)) == [

@@ -5,11 +5,10 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
+from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cli.check import CheckedCluster, CheckSection, read_cluster
 from cardquota.cli.check.check import check
@@ -19,16 +18,10 @@ from cardquota.cli.reading import ClusterError, client_of
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
 
-from ..answering_api import Answer, answering
+from ..answering_api import FORBIDDEN, Answer, a_list, answering
 
 PODS = "/api/v1/pods"
 GROUP = "/apis/scheduling.volcano.sh/v1beta1"
-FORBIDDEN = 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"})
-
-
-def a_list(*bodies: Body | dict[str, Any]) -> Answer:
-    items = [body.body if isinstance(body, Body) else body for body in bodies]
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
 
 
 def came_past(name: str) -> PodBody:
@@ -148,7 +141,6 @@ async def test_what_is_in_other_namespaces_is_left_out(
 async def test_objects_that_are_none_keep_no_other_away(
     answers: dict[str, Answer], kubeconfig: Path
 ) -> None:
-    """And it is not said that there is nothing."""
     bad = came_past("odd").put("x", "metadata", "resourceVersion")
     form = came_past("form").put(7, "spec", "containers")
     answers[PODS] = a_list({"metadata": 7}, form, bad, came_past("web"))

@@ -417,19 +417,17 @@ def test_all_of_the_fence_is_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("term", "reason"),
+    ("term", "holder", "reasons"),
     [
-        (None, "TermMissing"),
-        (a_term("pod/0"), "TermDiffers"),
-        (a_term(fault="the API server refuses it"), v.FENCE_FAULT),
+        (None, "pod/1", ["TermMissing"]),
+        (a_term("pod/0"), "pod/1", ["TermDiffers"]),
+        (a_term(fault="the API server refuses it"), "pod/1", [v.FENCE_FAULT]),
+        # Between two leaders it names the last one.
+        (a_term(), "", []),
     ],
 )
-def test_a_term_that_is_not_as_it_should_be(term: Answer, reason: str) -> None:
-    assert found(replace(HOLDS, term=term)) == [reason]
-
-
-def test_between_two_leaders_it_names_the_last_one() -> None:
-    assert found(replace(HOLDS, term_lease=lease(holder=""))) == []
+def test_what_is_wrong_with_a_term(term: Answer, holder: str, reasons: list[str]) -> None:
+    assert found(replace(HOLDS, term=term, term_lease=lease(holder=holder))) == reasons
 
 
 @pytest.mark.parametrize("name", ["cardquota-gate-term", "cardquota-reservation-term"])

@@ -16,7 +16,7 @@ from cardquota.cluster.api import Client
 from cardquota.install import Right
 from cardquota.settings import Settings, Webhook
 
-from ..answering_api import LEASE, NOT_SERVED, Answer, serving
+from ..answering_api import FORBIDDEN, LEASE, NOT_SERVED, Answer, serving
 from .test_installation_section import NOON, lease
 
 TERM = "/apis/cardquota.volcano.sh/v1alpha1/namespaces/cardquota-system/terms/cardquota"
@@ -25,7 +25,6 @@ SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cardquota"
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/cardquota-pods"
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-FORBIDDEN: Answer = 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"})
 BUSY: Answer = 503, "busy"
 
 

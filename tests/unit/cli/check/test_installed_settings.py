@@ -11,7 +11,8 @@ from cardquota.cli.check.installed_settings import InstalledSettings, read_insta
 from cardquota.cluster.api import Client
 from cardquota.settings import InstallationMode, Settings
 
-from .test_installed import DEPLOYMENT, FORBIDDEN, ApiServer, client, server
+from ..answering_api import FORBIDDEN
+from .test_installed import DEPLOYMENT, ApiServer, client, server
 
 __all__ = ["client", "server"]  # fixtures
 

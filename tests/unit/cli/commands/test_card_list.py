@@ -82,7 +82,6 @@ def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
 
 
 def test_a_card_that_its_nodes_show_and_do_not_offer_is_listed() -> None:
-    """As while a device plugin is down, or where all cards of a node are cut into slices."""
     found = listed(a_node().with_cards(H200, 0).with_slices("1g.18gb", 7))
     assert found.cards == [line(H200, GPU, 0, nodes=0), line(H200_MIG, MIG, 7)]
 

@@ -2,7 +2,6 @@
 lines.
 """
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from cardquota.cli.output import ClusterChoice
 from cardquota.cli.reading import ClusterError
 from cardquota.settings import Settings
 
-from ..answering_api import NOT_SERVED, Answer, answering
+from ..answering_api import FORBIDDEN, NOT_SERVED, Answer, a_list, answering
 
 NODES = "/api/v1/nodes"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -23,11 +22,7 @@ CLASSES = "/apis/resource.k8s.io/v1beta1/deviceclasses"
 """As an API server says it of a kind that is not defined."""
 
 
-def a_list(*bodies: object) -> Answer:
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": bodies})
-
-
-ONE_NODE = a_list(a_node().with_cards(H200, 8).body)
+ONE_NODE = a_list(a_node().with_cards(H200, 8))
 
 
 @pytest.fixture
@@ -46,10 +41,7 @@ async def kubeconfig(answers: Mapping[str, Answer], tmp_path: Path) -> AsyncIter
     ("queues", "note"),
     [
         (NOT_SERVED, "the cluster has no definition of Queue: no quotas are shown"),
-        (
-            (403, '{"reason": "Forbidden", "message": "no"}'),
-            "you may not list queues: no: no quotas are shown",
-        ),
+        (FORBIDDEN, "you may not list queues: no: no quotas are shown"),
     ],
 )
 async def test_without_queues_there_are_cards(
@@ -88,7 +80,7 @@ async def test_what_is_claimed_and_which_labels_mean_nothing(
 ) -> None:
     """By the newest version of DeviceClasses that is served. What is a card is no claim (P7)."""
     answers[NODES] = ONE_NODE
-    answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m).body for m in ("on", "enforced")))
+    answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m) for m in ("on", "enforced")))
     answers[CLASSES] = a_list(a_class("npu", "example.com/npu"), a_class("gpu", GPU), 7)
     found = await from_cluster(ClusterChoice(kubeconfig), Settings())
     assert [

@@ -1,6 +1,5 @@
 """`kubectl cardquota queue`: what is printed of an answer."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -8,14 +7,13 @@ import msgspec
 import pytest
 import yaml
 from aiohttp import web
-from typer.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from builders import H200
 from cardquota.cli.commands.queue import queue_lines
-from cardquota.cli.plugin import plugin
 from cardquota.quota.answers import CardAmount, CardRoom, Holder, QueueAnswer, ResourceRoom, Waiter
 
-from ..answering_api import posting
+from ..answering_api import called, posting
 
 NOON = "2026-01-02T12:00:00Z"
 SENTENCE = f"Queue <research> has insufficient <{H200}> quota: requested <1>"
@@ -40,15 +38,8 @@ HOLDER = Holder(
     cards=(CardAmount(name=H200, amount=3),),
     since="2026-01-02T09:00:00Z",
 )
-RESERVED = Holder(
-    kind="PodGroup",
-    namespace="team",
-    name="gang",
-    pods=0,
-    cards=(CardAmount(name=H200, amount=1),),
-    since="",
-)
 ASKS = (CardAmount(name=H200, amount=1),)
+RESERVED = replace(HOLDER, kind="PodGroup", name="gang", pods=0, cards=ASKS, since="")
 
 
 def waiter(place: int, name: str, reason: str, message: str) -> Waiter:
@@ -105,11 +96,6 @@ EMPTY = QueueAnswer(
 )
 
 
-async def queue(kubeconfig: Path, *arguments: str) -> Result:
-    every = ["queue", *arguments, "--kubeconfig", str(kubeconfig)]
-    return await asyncio.to_thread(CliRunner().invoke, plugin, every)
-
-
 def text_of(answer: QueueAnswer) -> list[str]:
     return [line.plain for line in queue_lines(answer)]
 
@@ -147,7 +133,7 @@ def test_an_empty_queue_says_so() -> None:
 
 def test_names_of_tenants_are_made_safe() -> None:
     odd = waiter(1, "a\x1b[31m", "X", "y\x07")
-    text = "\n".join(text_of(msgspec.structs.replace(ANSWER, waiters=(odd,))))
+    text = "\n".join(text_of(replace(ANSWER, waiters=(odd,))))
     assert "\x1b" not in text
     assert "\x07" not in text
 
@@ -161,7 +147,7 @@ async def test_for_programs_it_is_the_answer_itself(form: str, tmp_path: Path) -
         return web.json_response({"status": found}, status=201)
 
     async with posting(answer, tmp_path) as kubeconfig:
-        done = await queue(kubeconfig, "research", "--limit", "7", "-o", form)
+        done = await called(kubeconfig, "queue", "research", "--limit", "7", "-o", form)
     assert done.exit_code == 0, done.output
     if form == "text":
         assert done.output.startswith("Queue research: Open")

@@ -1,21 +1,19 @@
 """What `top` prints of queues, wherever their numbers are published."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from builders import H200
 from cardquota.cli.commands.published_queues import PublishedQueue, PublishedQueues
 from cardquota.cli.commands.top import lines, notes, wide_lines
 from cardquota.cli.output import Output
-from cardquota.cli.plugin import plugin
 from cardquota.quota import vocabulary as v
 
-from ..answering_api import NOT_SERVED, Answer, answering
+from ..answering_api import FORBIDDEN, NOT_SERVED, Answer, a_list, answering, called
 
 PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 STATUS: dict[str, Any] = {
@@ -32,14 +30,9 @@ def queue(name: str, status: object = None, note: object = None) -> dict[str, An
     return {"metadata": meta, "spec": {}, "status": status}
 
 
-def listing(*items: object) -> Answer:
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
-
-
 async def top(answer: Answer, folder: Path, *options: str) -> Result:
     async with answering({PATH: answer}, folder) as kubeconfig:
-        arguments = ["top", "--kubeconfig", str(kubeconfig), *options]
-        return await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        return await called(kubeconfig, "top", *options)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +47,7 @@ async def top(answer: Answer, folder: Path, *options: str) -> Result:
 async def test_the_numbers_are_shown_wherever_they_are(
     tmp_path: Path, published: dict[str, Any]
 ) -> None:
-    found = await top(listing(published), tmp_path)
+    found = await top(a_list(published), tmp_path)
     assert found.exit_code == 0, found.output
     head, row = found.output.splitlines()
     assert head.split() == [
@@ -68,7 +61,7 @@ async def test_the_numbers_are_shown_wherever_they_are(
 async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
     bare = {"cards": [], "columns": {"cards": "-"}}  # as Volcano's queue without a quota
     noted = queue("d", {"allocated": {"cpu": "1"}}, json.dumps(bare))
-    answer = listing(queue("a", STATUS), queue("b", {}, TEXT), queue("c"), noted, queue("e", bare))
+    answer = a_list(queue("a", STATUS), queue("b", {}, TEXT), queue("c"), noted, queue("e", bare))
     found = await top(answer, tmp_path, "-o", "json")
     assert json.loads(found.stdout) == {
         "queues": [
@@ -89,7 +82,7 @@ async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
 
 
 async def test_a_queue_without_numbers_is_named(tmp_path: Path) -> None:
-    found = await top(listing(queue("a"), queue("b", {}, TEXT)), tmp_path)
+    found = await top(a_list(queue("a"), queue("b", {}, TEXT)), tmp_path)
     note, _, _, silent, _ = found.output.splitlines()
     assert note == (
         "note: no numbers are published for a: see whether a replica leads (metric "
@@ -99,7 +92,7 @@ async def test_a_queue_without_numbers_is_named(tmp_path: Path) -> None:
 
 
 async def test_no_queues(tmp_path: Path) -> None:
-    found = await top(listing(), tmp_path)
+    found = await top(a_list(), tmp_path)
     assert (found.exit_code, found.output) == (0, "No queues.\n")
 
 
@@ -107,7 +100,7 @@ async def test_no_queues(tmp_path: Path) -> None:
     ("answer", "says"),
     [
         (NOT_SERVED, "cardquota: the cluster has no definition of Queue; apply the manifests"),
-        ((403, '{"code": 403, "reason": "Forbidden", "message": "no"}'), "queues"),
+        (FORBIDDEN, "queues"),
         ((500, "oops"), "queues"),
         ((200, "no list"), "the answer is not a list of Kubernetes objects"),
     ],
@@ -130,7 +123,7 @@ async def test_one_bad_queue_costs_no_other(tmp_path: Path) -> None:
         queue("d", STATUS),
         {"metadata": 7},
     ]
-    found = await top(listing(*odd), tmp_path)
+    found = await top(a_list(*odd), tmp_path)
     assert found.exit_code == 0, found.output
     assert "\x1b" not in found.output
     assert "left out: queue" in found.output
@@ -161,7 +154,7 @@ HEAD = [
 
 
 async def test_wide_has_a_row_for_each_card(tmp_path: Path) -> None:
-    found = await top(listing(WIDE, queue("r")), tmp_path, "-o", "wide")
+    found = await top(a_list(WIDE, queue("r")), tmp_path, "-o", "wide")
     assert found.exit_code == 0, found.output
     table = [line.split() for line in found.stdout.splitlines()]
     rows = table[table.index(HEAD) + 1 :][:3]
@@ -175,7 +168,7 @@ async def test_wide_has_a_row_for_each_card(tmp_path: Path) -> None:
 
 async def test_wide_says_once_what_is_wrong_with_a_queue(tmp_path: Path) -> None:
     noted = {**STATUS, "cards": CARDS, "columns": {"note": "over quota: Other 3/2"}}
-    found = await top(listing(queue("q", noted)), tmp_path, "-o", "wide")
+    found = await top(a_list(queue("q", noted)), tmp_path, "-o", "wide")
     ends = ["over quota: Other 3/2" in line for line in found.stdout.splitlines()[-2:]]
     assert ends == [True, False]
 
@@ -237,9 +230,8 @@ def test_numbers_that_volcano_lets_nobody_write_are_said_to_be_old() -> None:
 async def test_but_for_the_lease_one_list_is_read(tmp_path: Path) -> None:
     """Whatever the cluster has: so it comes within a second with 20,000 pods."""
     asked: list[str] = []
-    answers = {PATH: listing(queue("q", STATUS))}
+    answers = {PATH: a_list(queue("q", STATUS))}
     async with answering(answers, tmp_path, lambda path, _: asked.append(path)) as kubeconfig:
-        arguments = ["top", "--kubeconfig", str(kubeconfig), "-o", "wide"]
-        found = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        found = await called(kubeconfig, "top", "-o", "wide")
     assert found.exit_code == 0, found.output
     assert asked == [PATH]

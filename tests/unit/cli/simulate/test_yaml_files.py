@@ -127,7 +127,6 @@ def test_generated_names_differ(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["", "\n", " \n\n"])
 def test_json_is_read_as_it_stands(tmp_path: Path, end: str) -> None:
-    """As kubectl prints it; words stay words, and what only looks like JSON is YAML."""
     named = {
         "apiVersion": "v1",
         "kind": "Namespace",

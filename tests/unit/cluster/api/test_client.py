@@ -161,7 +161,6 @@ ECHO = b"HTTP/1.1 200 OK\r\nAuthorization: Bearer SECRET\r\n"
 async def test_what_a_bad_answer_leads_to_never_tells_our_token(
     access: Access, server: ClosingServer, answer: bytes, how: str
 ) -> None:
-    """aiohttp's own text of these errors holds the headers that were sent."""
     server.answer, server.closes = answer, True
     client = Client(Access(access.server, None, _secret))
     with pytest.raises((OutcomeUnknown, aiohttp.ClientError)) as failure:

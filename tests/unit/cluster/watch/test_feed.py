@@ -10,7 +10,6 @@ from cardquota.loop import ChangeNotifier
 
 
 def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
-    """An older API server, or rights not applied yet: then it is as if there were none."""
     kinds = watched_kinds(a_ledger(), ChangeNotifier(), lambda _: None)
     needed = {kind.kind for kind in kinds if kind.needed}
     assert needed == {"pods", "nodes", "queues", "podgroups", "namespaces", "priorityclasses"}

@@ -274,7 +274,6 @@ async def test_what_was_known_stays_while_an_absence_may_pass(error: ApiError) -
 
 
 async def test_a_refusal_after_an_outage_is_a_new_one() -> None:
-    """That nobody answered for long says nothing about who may read the kind."""
     now = [0.0]
     server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
     async with reflecting(server, sink, clock=lambda: now[0], list_timeout=10.0):

@@ -278,7 +278,6 @@ async def test_what_is_only_a_pause(passing: list[bytes] | Exception) -> None:
 
 
 async def test_a_stream_that_fails_twice_at_one_revision_leads_to_a_new_list() -> None:
-    """What cannot be decoded is in the way for ever; a list goes round it."""
     reflector, sink, client = await _play(
         [5, 9], [_line("ADDED", "a", 6)], [_error(500)], [_error(500)], [_line("ADDED", "b", 10)]
     )
@@ -340,7 +339,6 @@ async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
 
 
 async def test_to_be_answered_late_is_no_stream_that_lasted() -> None:
-    """Of an API server with too much to do, lists must become rare."""
     now, backoff = [0.0], Noted()
 
     class Slow(Scripted):

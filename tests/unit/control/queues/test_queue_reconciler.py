@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_pod, a_queue, see
-from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
 from cardquota.control.queues import INTERVAL, queue_status
 from cardquota.control.queues import queue_reconciler as module
@@ -96,7 +95,6 @@ async def test_numbers_are_written_once_the_queue_has_been_seen(desk: Desk) -> N
 
 
 async def test_many_changes_are_one_write_and_the_last_one_is_right(desk: Desk) -> None:
-    """At most one per queue and second."""
     desk.seen({})
     began = asyncio.get_running_loop().time()
     for number in range(50):
@@ -207,7 +205,6 @@ async def test_an_edit_seen_before_our_write_is_answered_is_put_right(desk: Desk
 
 
 async def test_what_others_write_beside_ours_is_left_alone(desk: Desk) -> None:
-    """Volcano's own fields."""
     await desk.begin()
     desk.seen({"status": {**desk.server.status, "pending": 3, "reservation": {}}})
     await asyncio.sleep(INTERVAL * 1.5)
@@ -474,24 +471,9 @@ def test_odd_stored_conditions_are_no_trouble(conditions: object) -> None:
     assert [one["lastTransitionTime"] for one in found] == ["2026-02-02T00:00:00Z"] * 3
 
 
-EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
-
-
-def waits(name: str, created: str) -> PodBody:
-    return a_pod(name).in_queue("queue").naming(H200).asking_for(1).gated().created(created)
-
-
-def test_t7_the_report_has_the_pods_that_wait_and_when_the_first_was_created() -> None:
-    ledger = a_world(a_queue())
-    assert numbers(ledger).waiting == (0, "")
-    see(ledger, waits("late", LATE))
-    see(ledger, waits("early", EARLY))
-    assert numbers(ledger).waiting == (2, EARLY)
-
-
 def test_t7_a_time_that_is_none_is_left_out() -> None:
     """The API server would refuse the whole status."""
-    ledger = a_world(a_queue(), waits("odd", "yesterday"))
+    ledger = a_world(a_queue(), a_pod("odd").in_queue("queue").gated().created("yesterday"))
     assert numbers(ledger).waiting == Waiting(1, "")
     status = wanted(ledger, {})
     assert status["waiting"] == {"pods": 1}

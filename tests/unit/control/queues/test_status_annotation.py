@@ -129,7 +129,6 @@ async def test_the_first_write_is_not_over_one_that_was_not_seen(
 async def test_what_is_seen_of_our_own_write_before_its_answer_is_ours(
     writer: QueueReconciler, store: QueueStore
 ) -> None:
-    """Volcano writes the queue as soon as our write has landed: no second one is needed."""
     held = a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("n")
     ledger = a_world(a_queue().with_quota({H200: 100}), held)
     store.seen_by(writer)
@@ -152,7 +151,6 @@ async def test_what_is_seen_of_our_own_write_before_its_answer_is_ours(
 async def test_a_queue_that_the_api_server_finds_invalid_is_told_and_tried_again(
     writer: QueueReconciler, store: QueueStore, ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As after another definition of Queues: it does not mean that the annotation has changed."""
     store.seen_by(writer)
     want(writer, numbers(ledger))
     await until(lambda: store.writes)

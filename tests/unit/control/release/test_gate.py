@@ -159,7 +159,6 @@ async def test_who_is_not_released_by_somebody_else_is_told(
 
 
 async def test_a_refusal_for_the_term_is_no_fault_of_the_pod() -> None:
-    """In the dry run of a gang, too."""
     policy = "cardquota-gate-term"
     text = f"ValidatingAdmissionPolicy '{policy}' with binding '{policy}' denied request: no"
     ledger, heard = a_world(QUEUE, POD), list[str]()
@@ -278,7 +277,6 @@ async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> 
 
 @pytest.mark.parametrize("answer", [refused(403), denied(403), denied(409), denied(500), lost()])
 async def test_a_pod_that_moved_on_settles_it_whatever_the_answer(answer: Answer) -> None:
-    """A webhook is asked before it is seen that the write is too late, and may never answer."""
     how, ledger, script = await opened(lost(), lost(), answer, ours())
     assert how is Opened.YES
     assert [call.method for call in script.calls] == ["PATCH"] * 3 + ["GET"]

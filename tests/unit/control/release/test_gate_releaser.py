@@ -83,7 +83,6 @@ async def test_charged_before_it_is_sent() -> None:
 
 
 async def test_what_was_refused_is_held_back_and_tried_again() -> None:
-    """By its own news, or after a while; meanwhile its quota is free for others."""
     async with leading(THREE, waiting("a", 3), answers=(refused(409),)) as leader:
         await until(lambda: len(leader.opened) == 1)
         await until(lambda: charged(leader.ledger, H200) == 0)
@@ -102,7 +101,6 @@ async def test_a_patch_of_unknown_outcome_keeps_its_quota() -> None:
 
 
 async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
-    """Too near to the renew deadline; it goes on when there is time again."""
     async with leading(THREE, waiting("a"), left=2.0) as leader:
         await asyncio.sleep(0.02)
         assert leader.script.calls == []
@@ -120,7 +118,6 @@ async def test_a_term_that_ends_leaves_no_charge() -> None:
 
 
 async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> None:
-    """Orderly exit."""
     async with leading(THREE, waiting("a")) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight == 1)

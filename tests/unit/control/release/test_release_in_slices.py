@@ -77,7 +77,6 @@ async def test_unlike_pods_are_judged_some_at_a_time_and_all_are_told(judged: li
 async def test_queues_keep_their_order_however_often_the_leader_gives_way(
     judged: list[int],
 ) -> None:
-    """E6: across slices, too."""
     queues = [a_queue(f"q{n:03}").with_quota({H200: 1}).with_priority(n) for n in range(100)]
     pods = [waiting(f"p{n:03}").in_queue(f"q{n:03}") for n in range(100)]
     async with leading(*queues, *pods, in_flight=256) as leader:

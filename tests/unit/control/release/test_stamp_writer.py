@@ -124,7 +124,6 @@ async def test_what_changed_while_it_was_written_is_written_again_at_once() -> N
 
 @pytest.mark.usefixtures("much_later")
 async def test_what_failed_is_not_written_at_every_news_of_it() -> None:
-    """A webhook that refuses our writes is not asked as often as others write the pod."""
     async with leading(THREE, ELSEWHERE, answers=(refused(403),)) as leader:
         await until(lambda: leader.script.calls)
         for revision in range(7, 12):

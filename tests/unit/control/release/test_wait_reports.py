@@ -165,7 +165,6 @@ def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
 
 @pytest.mark.usefixtures("spent")
 def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() -> None:
-    """The slice ends before all are told, and no queue is left that would be looked at."""
     line = ToldWaits(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(100)))
     line.events.line = line  # type: ignore[attr-defined]
     line.look()

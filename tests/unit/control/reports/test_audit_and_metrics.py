@@ -63,7 +63,6 @@ def test_the_advice_is_what_a_refusal_would_say() -> None:
     ],
 )
 def test_the_reason_is_that_of_the_first_dimension(pod: PodBody, reason: str) -> None:
-    """A card before cpu and memory."""
     assert [found for _, found, _ in told(a_world(THREE, pod, audit=True))] == [reason]
 
 

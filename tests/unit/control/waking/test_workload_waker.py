@@ -353,7 +353,6 @@ async def test_r5_each_queue_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_r5_it_is_not_woken_twice_for_one_pod(full: WakingStage) -> None:
-    """Its status follows its pods."""
     full.sleeps("a")
     full.sleeps("b")
     full.goes("other-0", "other-1", "other-2")

@@ -92,7 +92,6 @@ def test_whatever_it_is_it_is_read_or_refused(body: bytes) -> None:
 
 
 def test_of_what_volcano_sends_only_the_beginning_is_looked_at() -> None:
-    """Whatever is behind it costs nothing: ten megabytes, or half of a call."""
     huge = call(Tasks="x" * 10 * 2**20)
     began = time.process_time()
     for _ in range(1_000):

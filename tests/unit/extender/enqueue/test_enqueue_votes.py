@@ -107,7 +107,6 @@ async def test_what_fits_and_is_not_reserved_in_time_waits_for_the_next_question
 
 
 async def test_the_next_question_waits_for_nothing() -> None:
-    """Many groups may wait behind others, and Volcano asks about each in every session."""
     replica = VotingReplica(QUEUE, ASKS)
     await replica.vote()
     began = asyncio.get_running_loop().time()

@@ -57,7 +57,6 @@ async def test_all_are_asked_before_anything_is_written() -> None:
 
 
 async def test_of_pods_that_one_controller_made_alike_only_one_is_asked_about() -> None:
-    """And of those that differ, or that another one made, one of each."""
     gang = a_group("gang").in_queue("queue").of(7)
     alike = [member(name).owned_by("Job") for name in "abc"]
     others = [member("d").owned_by("Job", name="p"), member("e", 2).owned_by("Job")]
@@ -264,7 +263,6 @@ async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
 
 
 async def test_e8_who_does_not_let_it_be_taken_away_is_told_once_with_what_stays_reserved() -> None:
-    """What was told before was meant, and has not come about."""
     async with leading(THREE, TWO, running("a"), reservation_timeout=0.05) as leader:
         leader.script.answer_to = lambda _: denied(403)
         await until(lambda: len(_group_writes(leader)) >= 4)
@@ -339,7 +337,6 @@ class StoppedTimers:
 
 
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
-    """Its members were made again, and the end of the former one was heard meanwhile."""
     timers = StoppedTimers()
     async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
         await until(lambda: timers.running == 1)

@@ -49,7 +49,6 @@ async def groups_of(*things: Body, **options: Any) -> AsyncIterator[tuple[Leader
 
 
 async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:
-    """Of the pods that wait one tells why; once one is released, the group does not wait."""
     group = GANG.of(1)
     things = THREE, HOLDER, group, member("a"), member("b")
     async with groups_of(*things) as (leader, groups):
@@ -85,7 +84,6 @@ async def test_i4_that_other_numbers_hold_now_is_not_written() -> None:
 
 
 async def test_the_cards_of_pods_that_come_one_by_one_are_written_with_the_reason() -> None:
-    """Until then the group waits for more of them."""
     async with groups_of(THREE, HOLDER, GANG) as (leader, groups):
         await until(lambda: groups.status("gang"))
         groups.patches.clear()

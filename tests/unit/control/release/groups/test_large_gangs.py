@@ -112,7 +112,6 @@ async def _some_are_charged(leader: Leader) -> None:
 
 
 async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_room() -> None:
-    """I1: its reservation is gone with it."""
     most = [0]
     others = [waiting(f"z{n}") for n in range(NUMBER)]
     async with leading(LARGE, GANG.of(NUMBER), *members(), *others) as leader:
@@ -228,7 +227,6 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
 
 
 async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
-    """It is judged again after a while."""
     queue = a_queue().with_quota({H200: 42})
     more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
     pair = a_group("more").in_queue("queue").of(2)
@@ -280,7 +278,6 @@ async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
 
 @pytest.mark.parametrize("asked", [4, NUMBER])
 async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(asked: int) -> None:
-    """However many have been asked: they are taken back, and nothing is left to wait for."""
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=asked) as leader:
         held = Held(leader)
         await until(lambda: len(held.under_way) == asked)
@@ -332,7 +329,6 @@ async def test_nothing_more_of_a_gang_is_charged_while_we_drain() -> None:
 
 
 async def test_members_of_gangs_are_charged_one_gang_after_the_other() -> None:
-    """However many gangs start at once, one turn of the loop charges a few members (I5)."""
     queues = [a_queue(name).with_quota({H200: NUMBER}) for name in ("one", "two")]
     gangs = [a_group(queue.name).in_queue(queue.name).of(NUMBER) for queue in queues]
     pods = [

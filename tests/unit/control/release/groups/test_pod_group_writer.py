@@ -257,7 +257,6 @@ async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_w
 
 
 async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal() -> None:
-    """A write of ours was lost, and from then on somebody refuses every change of the group."""
     ledger = world(GANG)
     writer, script = a_writer_over(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
     said: list[str] = []

@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 async def test_a_reservation_that_was_refused_opens_nothing_and_leaks_nothing(
     answer: Exception,
 ) -> None:
-    """T2; it is tried again later."""
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]
     async with leading(THREE, GANG, *gang, answers=(answer,)) as leader:
         await until(lambda: len(reservations(leader)) == 1)
@@ -38,7 +37,6 @@ async def test_a_reservation_that_was_refused_opens_nothing_and_leaks_nothing(
 
 
 async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_the_group() -> None:
-    """It holds the room; any change of the group ends that."""
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]
     answers = [lost()]
     revision = [1]
@@ -60,7 +58,6 @@ async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_
 
 
 async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was() -> None:
-    """A first try is refused, a later one lost: the event that stands is no longer true."""
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]
     tries: list[Answer] = [refused(403), lost()]
 
@@ -92,7 +89,6 @@ async def test_a_member_whose_gate_could_not_be_opened_keeps_its_place() -> None
 
 
 async def test_a_group_that_cannot_be_written_is_tried_by_one_timer() -> None:
-    """Whatever number of events comes meanwhile."""
     async with leading(THREE, GANG.reserving("queue", {H200: 2})) as leader:
         leader.script.answer_to = lambda _: refused(403)
         for number in range(50):

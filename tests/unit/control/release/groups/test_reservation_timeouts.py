@@ -200,7 +200,6 @@ def test_at_the_end_of_the_term_all_are_forgotten() -> None:
 
 
 def test_after_that_nothing_expires_though_gates_were_being_opened() -> None:
-    """Their tasks are cancelled then, and say that they have ended."""
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
     look(timeouts, ledger)

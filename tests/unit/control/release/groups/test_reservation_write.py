@@ -241,7 +241,6 @@ async def test_i1_a_removal_that_comes_late_takes_nothing_away_that_is_alike() -
 
 
 async def test_what_is_removed_is_not_removed_again_before_that_is_seen() -> None:
-    """Something else of the group, or a pod of it, was seen earlier."""
     group = NOTED.reserving("queue", {H200: 2})
     ledger, store, writer, script = beside_volcano(group)
     assert await writer.update(KEY)
