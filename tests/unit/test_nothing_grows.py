@@ -68,9 +68,6 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
         before = containers(ledger)
 
 
-# --- what the leader has beside the ledger --------------------------------------------------
-
-
 class Silent:
     """A client that takes everything: what is measured is what we keep, not what was sent."""
 

@@ -63,9 +63,6 @@ def test_a_pod_of_a_job_is_in_the_queue_of_the_job() -> None:
     assert [pod.key for pod in recount.waiting("q")] == ["p"]
 
 
-# --- the rest -----------------------------------------------------------------------------------
-
-
 def test_where_the_status_has_no_room_the_annotation_has_the_numbers() -> None:
     note = f'{{"cards": [{{"name": "{A}", "allocated": 2, "inqueue": 1}}]}}'
     meta = {"name": "q", "annotations": {"volcano.sh/card.status": note}}

@@ -30,9 +30,7 @@ def waits(name: str, amount: int) -> PodBody:
 
 def phantom_reservation() -> int:
     """What is charged to a queue of 3 that a group of 8 held cards has moved to (I1)."""
-    held = [
-        a_pod(name).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a") for name in "ab"
-    ]
+    held = [a_pod(n).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a") for n in "ab"]
     more = a_pod("c").in_group("gang").gated()
     group = a_group().in_queue("red").of(3)
     ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 3}), group, *held, more)
@@ -144,10 +142,7 @@ async def _no_job(path: str) -> bytes:
 async def vote_on_what_has_no_room() -> Vote:
     group = a_group("train").in_queue("red").of(2).asking({H200: 2})
     ledger = a_ledger(
-        a_node("a").with_cards(H200, 8),
-        a_queue("red").with_quota({H200: 1}),
-        group,
-        enqueues=False,
+        a_node("a").with_cards(H200, 8), a_queue("red").with_quota({H200: 1}), group, enqueues=False
     )
     nobody: Any = NobodyElse()
     notifier = ChangeNotifier()
@@ -163,9 +158,6 @@ async def test_without_the_look_at_what_is_reserved_everybody_is_permitted() -> 
         BREAKAGES["volcano-vote-unreserved"].apply(breaker)
         assert await vote_on_what_has_no_room() is Vote.PERMIT
         assert breaker.broke.keys() == set(breaker.labels)
-
-
-# --- card memory --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

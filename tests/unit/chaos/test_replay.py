@@ -53,9 +53,7 @@ def test_troubles_one_after_the_other_excuse_no_more_than_the_last_one(story: St
         ("waits a", "goes a", "was deleted in version 1, which follows 0"),
     ],
 )
-def test_a_missing_change_makes_the_run_say_nothing(
-    story: Story, before: str, after: str, why: str
-) -> None:
+def test_a_gap_makes_the_run_say_nothing(story: Story, before: str, after: str, why: str) -> None:
     story.tell(before).lose_last().tell(after)
     with pytest.raises(HistoryError, match=why):
         replay(story.file)
@@ -104,9 +102,6 @@ def test_elastic_are_those_that_were_bound_last(story: Story) -> None:
     assert replay(story.goes("s0").file).recount.elastic("q") == {B: 2}
 
 
-# --- gangs that are late ------------------------------------------------------------------------
-
-
 def started(story: Story, *wrong: tuple[float, float], timeout: float = 300.0) -> list[str]:
     seen = replay(story.file, wrong_times=wrong, reservation_timeout=timeout)
     return [one.what for one in seen.violations]
@@ -149,9 +144,6 @@ def test_calm_is_what_is_left_of_a_time() -> None:
     assert [calm.seconds(*one) for one in spans] == [10, 15, 0, 100 - 20 - 10 - AFTER]
 
 
-# --- denials --------------------------------------------------------------------------------
-
-
 def denied(
     story: Story,
     *troubles: Trouble,
@@ -191,10 +183,7 @@ def test_waiting_pods_of_a_queue_that_denies_count(tmp_path: Path, steps: str, w
 
 def test_nothing_is_said_of_a_denial_in_a_fault(story: Story) -> None:
     story.tell("waits a; opens a")
-    for trouble in (
-        Trouble(story.now, story.now + 8),
-        Trouble(story.now - 2, story.now, behind=8),
-    ):
+    for trouble in (Trouble(story.now, story.now + 8), Trouble(story.now - 2, story.now, behind=8)):
         seen = denied(story, trouble)
         assert (seen.wrong, seen.unjudged) == ([], 1)
     # Answers that are late excuse none.

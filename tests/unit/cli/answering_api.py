@@ -18,6 +18,7 @@ from cardquota.cli.plugin import plugin
 
 Answer = tuple[int, str]
 """Status and body."""
+Answers = dict[str, Answer]
 NOT_SERVED: Answer = (404, "404 page not found\n")
 FORBIDDEN: Answer = (403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"}))
 NEVER: Answer = (0, "")

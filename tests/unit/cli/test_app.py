@@ -100,9 +100,7 @@ def test_many_alike_are_named_in_part() -> None:
     ]
 
 
-def test_run_hands_on_the_settings_and_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_run_passes_settings_and_its_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("defaultQueue: spare\n")
     seen = []
@@ -138,17 +136,12 @@ def test_start_imports_nothing_heavy() -> None:
 
 def test_the_document_shows_what_the_command_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CHECKOUT)
-    blocks = fenced(DOCUMENT.read_text())
+    blocks = [one.partition("\n")[2] for one in DOCUMENT.read_text().split("```")[1::2]]
     shown = [b for b in blocks if b.startswith("$ cardquota simulate") and b.count("\n") > 1]
     assert shown
     for block in shown:
         command, _, printed = block.partition("\n")
         assert called(*command.split()[2:]).output == printed
-
-
-def fenced(text: str) -> list[str]:
-    """The code blocks of a document."""
-    return [block.partition("\n")[2] for block in text.split("```")[1::2]]
 
 
 def test_the_configuration_of_a_scheduler(tmp_path: Path) -> None:

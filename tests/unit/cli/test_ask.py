@@ -77,10 +77,7 @@ async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
             status(403, "Forbidden", 'queuereviews is forbidden: User "x" cannot create'),
             "you may not ask this: it needs the right to create queuereviews.cardquota.volcano.sh",
         ),
-        (
-            status(404, "NotFound", 'namespaces "taem" not found'),
-            "namespace <taem> does not exist",
-        ),
+        (status(404, "NotFound", 'namespaces "taem" not found'), "namespace <taem> does not exist"),
         (
             status(403, "Forbidden", f'queuereviews.x "k" is forbidden: {TERMINATED}'),
             f'queuereviews.x "k" is forbidden: {TERMINATED}',
@@ -113,9 +110,7 @@ async def test_an_api_server_that_is_not_there(tmp_path: Path) -> None:
     assert await asked(kubeconfig(tmp_path, "http://127.0.0.1:1")) == told
 
 
-async def test_while_very_many_ask_it_tries_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_while_many_ask_it_repeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:

@@ -152,7 +152,7 @@ def test_before_the_first_term_nothing_was_healthy() -> None:
     ],
     ids=["in time", "answered late", "sent late", "not due yet", "unanswered, and not over"],
 )
-def test_since_when_renewals_are_healthy(
+def test_since_when_they_are_well(
     renewals: list[tuple[float, float]], at: float, since: float
 ) -> None:
     found = begun()

@@ -118,10 +118,7 @@ class Leader:
 
 @asynccontextmanager
 async def leading(
-    *things: Body,
-    answers: tuple[Answer, ...] = (),
-    left: float = 60.0,
-    **options: Any,
+    *things: Body, answers: tuple[Answer, ...] = (), left: float = 60.0, **options: Any
 ) -> AsyncIterator[Leader]:
     leader = Leader(*things, **options)
     leader.script.answers, leader.left = list(answers), left

@@ -127,7 +127,6 @@ async def test_queues_are_told_by_events_once_their_conditions_turn_out_not_to_b
 
 
 async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:
-    """Once that holds all that we wrote: here, once the open gate has been seen."""
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
     leaving = asyncio.create_task(replica.leadership.stop(1.0))
@@ -150,7 +149,6 @@ async def test_or_nothing_if_that_is_not_seen_in_time(
 async def test_an_exit_before_it_decided_hands_over_nothing(
     replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What its predecessor wrote may not have been seen."""
     monkeypatch.setattr(module, "settle_and_catch_up", forever)
     replica.leadership.acquired("term")
     assert await replica.leadership.stop(1.0) == (True, None)

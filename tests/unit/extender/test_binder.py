@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
@@ -28,9 +29,7 @@ MOVED = refused(409, "Conflict")
 class BinderWorld:
     """A binder over a ledger, whose API server is a script."""
 
-    def __init__(
-        self, *things: Body, answers: tuple[Answer, ...] = (), spread: bool = False
-    ) -> None:
+    def __init__(self, *things: Body, answers: Sequence[Answer] = (), spread: bool = False) -> None:
         self.ledger: Ledger = a_ledger(*things)
         self.notifier = ChangeNotifier()
         self.script = Script(*answers)

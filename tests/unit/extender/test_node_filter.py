@@ -133,7 +133,6 @@ def test_b4_the_pods_total_counts() -> None:
 
 
 def test_b4_each_node_has_its_own_reason() -> None:
-    """Though it is worked out once for all nodes that are alike."""
     found = fit(
         POD,
         *(sharing("n1"), sharing("n2"), sharing("n3")),

@@ -149,7 +149,6 @@ def test_b6_what_is_kept_of_nodes_follows_every_event() -> None:
 
 
 def test_b6_of_many_requests_the_last_are_kept() -> None:
-    """Nothing follows the others any more: an event about a node costs for those alone."""
     ledger = a_ledger(*THREE)
     ranking = NodeRanking(ledger)
     for amount in range(1, 5 * KEPT):

@@ -40,7 +40,6 @@ def test_b7_the_fewest_and_the_least_important_first() -> None:
 
 
 def test_b7_who_is_not_needed_is_let_off() -> None:
-    """The small one is the least important, and does not help where the large one must end."""
     things = sharing(), on("a", 0, 12207), on("b", 0, 4069), on("c", 1, CARD)
     assert victims(12207, ["a", "b"], *things) == ["a"]
     assert victims(4069, ["a", "b"], *things) == ["b"]

@@ -11,7 +11,6 @@ pytestmark = pytest.mark.slow
 def test_a_run_that_takes_too_long_fails_and_says_so(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a process of its own: one within ours would collect our garbage, and be blamed for it."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     pytester.makepyfile("def test_passes(): pass")
     options = ("--budget", "0.001", "--overrun", "1.25")

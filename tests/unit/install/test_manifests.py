@@ -8,12 +8,7 @@ import pytest
 from builders import H200, a_pod
 from builders.pod import PodBody
 from builders.rendered import parsed, render_policies
-from cardquota.install import (
-    documents,
-    is_ours,
-    render,
-    webhook_paths,
-)
+from cardquota.install import documents, is_ours, render, webhook_paths
 from cardquota.quota import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -78,9 +73,7 @@ def test_policies_then_bindings_then_webhooks() -> None:
 def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     bindings = of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS)
     assert {tuple(b["spec"]["validationActions"]) for b in bindings} == {("Deny",)}
-    closed = {
-        w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
-    }
+    closed = {w["name"].split(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"}
     assert closed == {
         *("pods", "pods-enforced", "pods-audited", "resizes", "queues"),
         *("queue-reviews", "workload-reviews"),
@@ -98,10 +91,7 @@ def test_audit_mode_denies_and_fails_closed_for_questions_alone() -> None:
             assert "Deny" not in actions
             assert "Audit" in actions
     closed = {w["name"] for w in webhooks(settings) if w["failurePolicy"] == "Fail"}
-    assert closed == {
-        "queue-reviews.cardquota.volcano.sh",
-        "workload-reviews.cardquota.volcano.sh",
-    }
+    assert closed == {"queue-reviews.cardquota.volcano.sh", "workload-reviews.cardquota.volcano.sh"}
 
 
 @pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])
@@ -120,9 +110,7 @@ def test_e2_a_pod_is_reviewed_once(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("settings", [BY_POLICY, BY_POLICY_IN_AUDIT, BY_POLICY_REQUIRED])
-def test_where_a_policy_sets_the_gate_only_the_pods_that_it_has_marked_cost_anything(
-    settings: Settings,
-) -> None:
+def test_where_a_policy_sets_the_gate_only_marked_pods_cost_anything(settings: Settings) -> None:
     """Nothing is evaluated for all other pods of the cluster. In audit mode no policy sets a gate,
     and none marks a pod.
     """
@@ -310,9 +298,7 @@ def test_a_quote_in_a_setting_stays_inside_its_string() -> None:
         (a_pod().annotated(CARD_NAME_ALIAS, H200), True),
     ],
 )
-def test_whose_pods_reach_us_by_what_they_say_is_asked_in_code_too(
-    pod: PodBody, ours: bool
-) -> None:
+def test_whose_pods_reach_us_by_what_they_say_code_asks_too(pod: PodBody, ours: bool) -> None:
     """An annotation counts even if it is empty, as in the conditions."""
     assert is_ours(pod.wire(), pod.facts(), DEFAULTS.vendor_table) is ours
 

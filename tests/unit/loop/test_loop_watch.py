@@ -62,9 +62,7 @@ def watched(caplog: pytest.LogCaptureFixture) -> Watched:
     return Watched()
 
 
-def test_the_longest_stretch_is_measured(
-    watched: Watched, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_longest_is_measured(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
     watched.run(
         lambda: watched.clock.pass_by(0.01),
         lambda: watched.clock.pass_by(0.099),
@@ -125,9 +123,7 @@ def test_a_loop_that_is_called_back_late_was_held_up(watched: Watched) -> None:
     assert watched.longest == pytest.approx(0.3, abs=0.01)
 
 
-def test_the_log_has_one_line_in_ten_seconds(
-    watched: Watched, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_has_a_line_in_ten_s(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
     def held_up() -> None:
         watched.clock.pass_by(0.1324)
 

@@ -92,9 +92,7 @@ async def test_who_lags_is_named_and_stays_ready(watches: list[Watch]) -> None:
     assert await asked.ready() == (200, "ok, lagging: pods 120 s")
 
 
-async def test_what_is_to_be_put_right_is_told_and_no_reason_to_leave(
-    watches: list[Watch],
-) -> None:
+async def test_what_is_to_be_put_right_is_told_and_no_reason_to_leave(watches: list[Watch]) -> None:
     notes = ["Secret <a/b> is missing", "a binding is missing"]
     asked = Asked(watches=watches, notes=notes)
     assert await asked.ready() == (503, "not serving yet\n" + "\n".join(notes))
@@ -164,9 +162,7 @@ async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPat
     assert len(curious.writers) == 3
 
 
-async def test_who_asks_after_it_was_begun_gets_the_next_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_asks_once_it_was_begun_gets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cardquota.runtime.probes.EVERY", 0.01)
     asked = Asked()
     assert "cardquota_leader 0.0" in await asked.page()
@@ -181,9 +177,6 @@ async def test_who_leaves_does_not_take_the_page_along() -> None:
     await asyncio.sleep(0)
     first.cancel()
     assert "cardquota_queue_card_quota" in await second
-
-
-# --- who may read the metrics ------------------------------------------------------------------
 
 
 class TokenReviewer:

@@ -13,11 +13,7 @@ from .endpoint import Endpoint, ReviewAnswer
 from .workload_review import pod
 
 HPA = Scaling().autoscalers[0]
-KIND = {
-    "deployments": "Deployment",
-    "statefulsets": "StatefulSet",
-    "replicasets": "ReplicaSet",
-}
+KIND = {"deployments": "Deployment", "statefulsets": "StatefulSet", "replicasets": "ReplicaSet"}
 
 
 class Watches:

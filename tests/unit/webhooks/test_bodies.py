@@ -84,9 +84,7 @@ async def test_a_large_body_that_is_not_too_large() -> None:
         {"metadata": {"resourceVersion": "x"}, "spec": {}},
     ],
 )
-async def test_an_object_of_the_wrong_shape_is_refused(
-    endpoint: Endpoint, path: str, thing: object
-) -> None:
+async def test_a_wrong_shape_is_refused(endpoint: Endpoint, path: str, thing: object) -> None:
     said = await endpoint.review(path, {**request_of(POD), "object": thing})
     assert not said.allowed
     assert (said.code, said.reason) == (400, "BadRequest")

@@ -7,12 +7,9 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
 from .endpoint import Endpoint
+from .workload_review import pod
 
 THREE = a_queue().with_quota({H200: 3}).with_policy("Deny")
-
-
-def pod(cards: int = 1) -> PodBody:
-    return a_pod().in_queue("queue").naming(H200).asking_for(cards)
 
 
 async def test_it_gives_the_warnings() -> None:
@@ -62,9 +59,7 @@ async def test_with_an_old_view_nothing_is_refused() -> None:
 
 
 @pytest.mark.parametrize("config", [{}, {"defaultQueue": "queue"}])
-async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
-    config: dict[str, str],
-) -> None:
+async def test_a_card_of_no_row_is_refused_until_it_names_a_queue(config: dict[str, str]) -> None:
     """The policy knows it by its own annotations alone: nothing of it is missing or was removed."""
     xpu = "new.example/xpu"
     strict = a_namespace("team").in_mode("enforced")

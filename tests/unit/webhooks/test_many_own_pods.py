@@ -88,9 +88,7 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
     assert done == [1, 2, 3]
 
 
-async def test_who_has_few_does_not_wait_for_who_has_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_has_few_does_not_wait_for_who_has_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is there no word on his workload, because others were being counted for so long."""
     monkeypatch.setattr(fitting, "COUNT_TIMEOUT", 60.0)
     few = a_queue("few").with_quota({H200: 1})

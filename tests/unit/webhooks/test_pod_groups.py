@@ -93,9 +93,7 @@ async def test_what_was_stored_and_cannot_be_read_stands_in_no_ones_way(endpoint
 
 
 @pytest.mark.parametrize("revision", ["pod-17", "\\", "1{", "9" * 5_000])
-async def test_a_revision_that_is_none_is_for_the_api_server_to_refuse(
-    endpoint: Endpoint, revision: str
-) -> None:
+async def test_an_odd_revision_is_no_business_of_ours(endpoint: Endpoint, revision: str) -> None:
     group = GANG.put(revision, "metadata", "resourceVersion")
     assert (await endpoint.validate(group)).allowed
     assert not (await endpoint.validate(TOO_MUCH.put(revision, "metadata", "uid"))).allowed
@@ -123,9 +121,7 @@ async def test_a_queue_that_was_just_created_is_asked_for_and_waited_for() -> No
 
 
 @pytest.mark.parametrize("there", [True, None])
-async def test_a_queue_that_is_there_or_may_be_is_no_reason_to_refuse(
-    *, there: bool | None
-) -> None:
+async def test_a_queue_that_is_or_may_be_there_refuses_nothing(*, there: bool | None) -> None:
     async with Endpoint(unseen_wait=0) as endpoint:
         endpoint.there = there
         assert (await endpoint.validate(GANG)).allowed
@@ -137,9 +133,7 @@ async def test_a_queue_that_is_there_or_may_be_is_no_reason_to_refuse(
         assert said.warnings[0].startswith("Queue <red> does not exist (the group requests <2> of")
 
 
-async def test_i3_keys_of_ours_are_taken_off_a_new_group_and_kept_on_an_old_one(
-    endpoint: Endpoint,
-) -> None:
+async def test_i3_our_keys_are_taken_off_a_new_group_and_kept_on_an_old(endpoint: Endpoint) -> None:
     """From a backup, or `kubectl replace`. A forged one is left to the policy that refuses it."""
     ours = GANG.annotated(v.RESERVATION, "{}").annotated(v.SETTLE, "a")
     said = await endpoint.mutate(ours)

@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from builders import (
-    H200,
-    H800,
-    a_namespace,
-    a_node,
-    a_pod,
-    a_queue,
-)
+from builders import H200, H800, a_namespace, a_node, a_pod, a_queue
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
@@ -20,31 +13,13 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import queue_messages, request_messages
 
 from .endpoint import Endpoint, patched, request_of
+from .workload_review import THREE, pod
 
-THREE = a_queue().with_quota({H200: 3})
 AGES = 3600.0
 """Seconds that a review may wait: who does so in vain is not answered in time."""
 PATIENCE = 60.0
 """Seconds for an answer that waits for nothing more."""
 OTHER = "example.com/other"
-
-
-def pod(cards: int = 1, card: str = H200) -> PodBody:
-    return a_pod().in_queue("queue").naming(card).asking_for(cards)
-
-
-def running(name: str, cards: int = 1) -> PodBody:
-    return (
-        a_pod(name)
-        .in_queue("queue")
-        .stamped("queue", {H200: cards})
-        .on_node("h200-a")
-        .naming(H200)
-        .asking_for(cards)
-    )
-
-
-# --- the mutating review --------------------------------------------------------------------
 
 
 async def test_a_pod_that_has_gate_and_label_is_left_as_it_is(endpoint: Endpoint) -> None:
@@ -68,9 +43,7 @@ GATES = "/spec/schedulingGates"
         (pod().labelled(v.MANAGED, "x"), [GATES, LABEL]),
     ],
 )
-async def test_what_it_lacks_of_gate_and_label_is_added(
-    endpoint: Endpoint, asked: PodBody, paths: list[str]
-) -> None:
+async def test_what_it_lacks_is_added(endpoint: Endpoint, asked: PodBody, paths: list[str]) -> None:
     patch = (await endpoint.mutate(asked)).patch
     assert [step["path"] for step in patch] == paths
     values = {
@@ -128,8 +101,6 @@ async def test_both_reviews_refuse_alike(endpoint: Endpoint, path: str) -> None:
     assert endpoint.counted("pods", "deny") == 1
 
 
-# --- from verdict to effect -----------------------------------------------------------------
-
 GATED, DENIED, ADMITTED, WARNED = "gated", "denied", "admitted", "warned"
 
 
@@ -154,9 +125,7 @@ async def test_claimed_devices_are_named_where_they_are_admitted(endpoint: Endpo
 @pytest.mark.parametrize(
     ("mode", "label"), [("enforce", "audit"), ("audit", "enforced"), ("audit", "audit")]
 )
-async def test_claims_of_pods_that_have_nothing_else_to_do_with_cards_are_named(
-    mode: str, label: str
-) -> None:
+async def test_claims_of_pods_that_ask_for_nothing_else_are_named(mode: str, label: str) -> None:
     """P7: where nothing is refused."""
     async with Endpoint(THREE, a_namespace("team").in_mode(label), mode=mode) as endpoint:
         said = await endpoint.mutate(a_pod().claiming_devices())
@@ -177,8 +146,6 @@ async def test_v5_beside_volcano_a_pod_without_a_queue_is_told_who_counts_it() -
     async with Endpoint(THREE, scheduler="volcano", requireQueue=True) as endpoint:
         assert (await endpoint.mutate(pod)).reason == v.Reason.QUEUE_NOT_FOUND
 
-
-# --- cards of no vendor row -------------------------------------------------------------------
 
 XPU = "new.example/xpu"
 """Of no vendor row: a node shows by the plain rule that it counts cards (D1)."""
@@ -213,8 +180,6 @@ async def test_b10_card_memory_is_gated_while_a_quota_limits_it() -> None:
         assert (await endpoint.mutate(stock.in_queue("queue"))).warnings == []
 
 
-# --- namespaces of a moment ago ---------------------------------------------------------------
-
 NEW = "new"
 STOCK = a_pod().in_namespace(NEW).asking_for(1)
 
@@ -228,9 +193,7 @@ STOCK = a_pod().in_namespace(NEW).asking_for(1)
         (a_namespace(NEW).with_default_queue("queue"), GATED),
     ],
 )
-async def test_a_namespace_created_a_moment_ago_is_waited_for(
-    namespace: NamespaceBody, expected: str
-) -> None:
+async def test_one_of_a_moment_ago_is_waited_for(namespace: NamespaceBody, expected: str) -> None:
     """Its label may demand a queue, and its annotation may name one."""
     async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
         answer = asyncio.create_task(effect(endpoint, STOCK))
@@ -242,12 +205,9 @@ async def test_a_namespace_created_a_moment_ago_is_waited_for(
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 @pytest.mark.parametrize(
-    "thing",
-    [STOCK, STOCK.naming(H200), STOCK.in_queue("queue").naming(H200).asking_for(5)],
+    "thing", [STOCK, STOCK.naming(H200), STOCK.in_queue("queue").naming(H200).asking_for(5)]
 )
-async def test_a_namespace_that_stays_unseen_is_asked_about_again(
-    path: str, thing: PodBody
-) -> None:
+async def test_one_that_stays_unseen_is_asked_about_again(path: str, thing: PodBody) -> None:
     """Neither admitted nor refused: nobody knows yet what holds there."""
     async with Endpoint(THREE, unseen_wait=0.05) as endpoint:
         said = await endpoint.review(path, request_of(thing))
@@ -273,9 +233,6 @@ async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one
 async def test_who_waits_for_no_namespace(thing: PodBody, mode: str) -> None:
     async with Endpoint(THREE, mode=mode, unseen_wait=AGES) as endpoint:
         assert await asyncio.wait_for(effect(endpoint, thing), PATIENCE) == ADMITTED
-
-
-# --- queues of a moment ago ------------------------------------------------------------------
 
 
 async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
@@ -328,9 +285,6 @@ async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it
         assert endpoint.asked == []
 
 
-# --- mirror pods, and before the first sync -------------------------------------------------
-
-
 @pytest.mark.parametrize("ours", [pod(), a_pod().in_group("gang"), a_pod().in_queue("q")])
 async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> None:
     """A gate is always safe: the leader opens it once it knows."""
@@ -360,9 +314,6 @@ async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: P
         assert said.patch == []
 
 
-# --- words ----------------------------------------------------------------------------------
-
-
 async def test_warnings_stay_short() -> None:
     card = "NVIDIA-" + "x" * 40
     async with Endpoint(a_queue().with_quota({card: 1})) as endpoint:
@@ -370,9 +321,6 @@ async def test_warnings_stay_short() -> None:
             said = await endpoint.mutate(thing)
             assert said.warnings
             assert all(len(warning) <= 160 for warning in said.warnings), said.warnings
-
-
-# --- with an old view ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -387,9 +335,7 @@ async def test_with_an_old_view_nothing_is_refused_and_everything_is_gated(asked
         assert (await endpoint.validate(asked.gated())).allowed
 
 
-async def test_e9_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same(
-    endpoint: Endpoint,
-) -> None:
+async def test_e9_with_an_old_view_what_cannot_be_gated_is_refused(endpoint: Endpoint) -> None:
     endpoint.late = True
     assert not (await endpoint.mutate(pod().on_node("h200-a"))).allowed
 
@@ -410,8 +356,6 @@ async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_
             assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
             assert request_messages.device_claimed() in said.text
 
-
-# --- controllers that give up ---------------------------------------------------------------
 
 VOLCANO_JOB = "batch.volcano.sh/v1alpha1"
 
@@ -477,9 +421,7 @@ def left_of(pod: PodBody, patch: list[dict[str, Any]]) -> tuple[set[str], bool]:
 
 @pytest.mark.parametrize("synced", [True, False])
 @pytest.mark.parametrize("extender", [True, False])
-async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
-    *, synced: bool, extender: bool
-) -> None:
+async def test_i3_what_we_wrote_on_others_is_left_out(*, synced: bool, extender: bool) -> None:
     body = restored(pod())
     async with Endpoint(THREE, extender={"enabled": extender}) as endpoint:
         endpoint.synced = synced
@@ -500,10 +442,7 @@ async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
 
 async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> None:
     audited = a_namespace("team").labelled(v.NAMESPACE_MODE, v.NAMESPACE_AUDIT)
-    for things, body in (
-        ((THREE,), restored(a_pod())),
-        ((THREE, audited), restored(pod())),
-    ):
+    for things, body in (((THREE,), restored(a_pod())), ((THREE, audited), restored(pod()))):
         async with Endpoint(*things, extender={"enabled": True}) as endpoint:
             said = await endpoint.mutate(body)
             notes, label = left_of(body, said.patch)

@@ -13,22 +13,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import AdmissionResponse, Questions, questions
 
-from .endpoint import UID, Endpoint, ReviewAnswer, hold_answers
+from .endpoint import Endpoint, ReviewAnswer, hold_answers, question
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.QUEUE_REVIEWS}
-
-
-def asking(spec: object, **more: Any) -> dict[str, Any]:
-    return {
-        "uid": UID,
-        "resource": RESOURCE,
-        "operation": "CREATE",
-        "name": "",
-        "userInfo": {"username": "admin"},
-        "dryRun": True,
-        "object": {"metadata": {"generateName": "ask-"}, "spec": spec},
-        **more,
-    }
 
 
 @pytest.fixture
@@ -44,7 +31,7 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 async def asked(endpoint: Endpoint, spec: object, **more: Any) -> ReviewAnswer:
-    return await endpoint.review("/mutate", asking(spec, **more))
+    return await endpoint.review("/mutate", question(v.QUEUE_REVIEWS, spec, **more))
 
 
 async def test_f1_the_answer_is_added_as_the_status(endpoint: Endpoint) -> None:
@@ -59,9 +46,7 @@ async def test_f1_the_answer_is_added_as_the_status(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize(("limit", "told"), [(0, 0), (3, 3), (-1, 0), (10**9, 30)])
-async def test_f2_so_many_are_told_as_are_asked_for_within_bounds(
-    endpoint: Endpoint, limit: int, told: int
-) -> None:
+async def test_f2_as_many_are_told_as_asked_for(endpoint: Endpoint, limit: int, told: int) -> None:
     """The API server looks at the bounds only after we have answered."""
     found = await asked(endpoint, {"queue": "queue", "limit": limit})
     assert len(found.patch[0]["value"]["waiters"]) == min(told, LARGEST_LIMIT)
@@ -69,18 +54,14 @@ async def test_f2_so_many_are_told_as_are_asked_for_within_bounds(
 
 @pytest.mark.parametrize("audit", [False, True])
 @pytest.mark.parametrize("more", [{"dryRun": False}, {"dryRun": None}, {"operation": "UPDATE"}])
-async def test_f1_what_would_be_stored_is_refused_in_audit_mode_too(
-    more: dict[str, Any], audit: bool
-) -> None:
+async def test_f1_what_would_be_stored_is_always_refused(more: dict[str, Any], audit: bool) -> None:
     async with Endpoint(mode="audit" if audit else "enforce") as endpoint:
         found = await asked(endpoint, {"queue": "queue"}, **more)
     assert not found.allowed
     assert found.text == answer_messages.send_as_dry_run(v.QUEUE_REVIEWS)
 
 
-async def test_f1_without_a_name_it_is_about_what_is_used_outside_every_queue(
-    endpoint: Endpoint,
-) -> None:
+async def test_f1_without_a_name_it_is_about_use_outside_every_queue(endpoint: Endpoint) -> None:
     endpoint.see(a_pod("o").with_uid("o").asking_for(2).on_node("h200-a"))
     for what in ("binding", "group", "binding"):
         endpoint.metrics.refused_writes.labels(what).inc()
@@ -127,8 +108,7 @@ async def test_f2_before_the_cluster_was_read_clients_try_again(endpoint: Endpoi
 
 
 async def test_f2_of_very_many_at_once_the_last_ones_try_again(
-    endpoint: Endpoint,
-    monkeypatch: pytest.MonkeyPatch,
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(questions, "MOST_WAITING", 1)
     begun, holds = hold_answers(monkeypatch)
@@ -142,9 +122,7 @@ async def test_f2_of_very_many_at_once_the_last_ones_try_again(
     assert (answer.code, third.code) == (404, 404)
 
 
-async def test_f2_nobody_keeps_others_from_asking(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_f2_others_may_ask_too(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a queue each user has places of his own, of a workload each namespace."""
     monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
     begun, holds = hold_answers(monkeypatch)
@@ -158,9 +136,7 @@ async def test_f2_nobody_keeps_others_from_asking(
     assert [one.code for one in answers] == [404, 404]
 
 
-async def test_f2_who_has_waited_for_long_asks_again(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_f2_late_ones_ask_again(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     answered: list[object] = []
     holds = asyncio.Event()
 

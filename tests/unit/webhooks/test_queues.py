@@ -48,9 +48,7 @@ async def test_q2_card_resources_in_the_specification_are_spoken_of(endpoint: En
     assert (await endpoint.validate(a_queue().limited_to(cpu="8"))).warnings == []
 
 
-async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each(
-    endpoint: Endpoint,
-) -> None:
+async def test_rows_that_can_never_be_used_get_a_warning_each(endpoint: Endpoint) -> None:
     odd = ["NVIDIA H200", "nvidia.com/gpu", "A/", "-A", "A" * 64, "é"]
     said = await endpoint.validate(a_queue().with_quota(dict.fromkeys([H200, *odd], 1)))
     assert said.allowed
@@ -120,9 +118,6 @@ async def test_a_text_that_is_no_unicode_is_an_error_of_the_sender(endpoint: End
     assert b"is not a queue" in text
 
 
-# --- typing errors, and what the cluster has: told, never refused ------------------------------
-
-
 async def test_p4_a_pool_at_zero_is_spoken_of_without_a_guess() -> None:
     """Nothing is near, or the card is known: its nodes are gone."""
     gone = a_node("b300").with_cards("NVIDIA-B300", 8)
@@ -147,9 +142,7 @@ async def test_of_rows_that_stay_as_they_are_nothing_is_said_again() -> None:
 
 
 @pytest.mark.parametrize("old", [None, 3, {"metadata": {"annotations": {v.QUOTA: "{"}}}])
-async def test_q4_where_the_old_quota_cannot_be_read_the_one_in_force_is_compared(
-    old: object,
-) -> None:
+async def test_q4_where_the_old_one_is_odd_the_one_in_force_is_compared(old: object) -> None:
     before = a_queue().with_quota({H200: 300})
     async with Endpoint(before) as endpoint:
         changed = a_queue().with_quota({H200: 300, "H800": 1})
@@ -158,9 +151,7 @@ async def test_q4_where_the_old_quota_cannot_be_read_the_one_in_force_is_compare
         assert said.warnings[0] == "no node has card <H800>; did you mean <NVIDIA-H800>?"
 
 
-async def test_before_the_cluster_is_known_no_card_is_taken_for_the_one_that_was_meant(
-    endpoint: Endpoint,
-) -> None:
+async def test_before_the_cluster_is_known_no_card_is_taken_for_another(endpoint: Endpoint) -> None:
     impossible = a_queue().with_quota({"NVIDIA H200": 1})
     known = await endpoint.validate(impossible)
     assert known.warnings[0].endswith(f"; did you mean <{H200}>?")
@@ -202,9 +193,7 @@ async def test_i5_a_thousand_rows_cost_little_beside_thousands_of_cards() -> Non
         assert steps < 60_000
 
 
-async def test_p8_rows_beyond_what_is_kept_of_all_queues_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_p8_rows_beyond_what_is_kept_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = limits.QUEUES._replace(most=20_000)
     monkeypatch.setattr(ledger_reader, "QUEUES", limit)
     async with Endpoint(GOOD) as endpoint:

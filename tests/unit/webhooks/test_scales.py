@@ -13,15 +13,7 @@ from cardquota.quota.objects import Pod
 from cardquota_webhooks import decode, scales
 
 from .endpoint import Endpoint, request_of, review_of
-from .scale_review import (
-    KIND,
-    Watches,
-    by_autoscaler,
-    by_people,
-    granted,
-    scaling,
-    uid_of,
-)
+from .scale_review import KIND, Watches, by_autoscaler, by_people, granted, scaling, uid_of
 from .workload_review import THREE, made, own, own_gated, pod, running
 
 CUSTOM = {"group": "argoproj.io"}
@@ -241,9 +233,7 @@ async def test_r3_a_custom_resource_is_known_by_one_of_its_pods() -> None:
 
 
 @pytest.mark.parametrize("status", [{}, {"selector": None}, {"selector": "", "replicas": None}])
-async def test_r3_a_custom_resource_without_selector_scales_freely(
-    endpoint: Endpoint, status: Any
-) -> None:
+async def test_r3_one_without_selector_scales_freely(endpoint: Endpoint, status: Any) -> None:
     for answer in (
         await by_people(endpoint, 0, 10**9, "things", group="example.com", status=status),
         await by_autoscaler(endpoint, 0, 10**9, "things", group="example.com", status=status),
@@ -265,9 +255,7 @@ async def test_r3_a_template_that_is_too_large_to_be_kept_scales_freely(endpoint
     assert (await by_people(endpoint, 1, 10)).allowed
 
 
-async def test_r3_nobody_speaks_for_a_custom_resource_of_another_namespace(
-    endpoint: Endpoint,
-) -> None:
+async def test_r3_nobody_speaks_for_those_of_another_namespace(endpoint: Endpoint) -> None:
     rollout = ("Rollout", "web", uid_of("web"))
     watches = Watches(endpoint)
     watches.show("replicasets", pod(1), name="web-1", owner=rollout, replicas=1)
@@ -305,9 +293,7 @@ async def test_r2_each_autoscaler_gets_what_fits_now() -> None:
 
 
 @pytest.mark.parametrize("broken", ["text", 1.5, 2**80, [], {"a": 1}])
-async def test_a_scale_that_cannot_be_read_is_none_of_ours(
-    endpoint: Endpoint, broken: object
-) -> None:
+async def test_a_scale_that_is_unreadable_is_not_ours(endpoint: Endpoint, broken: object) -> None:
     Watches(endpoint).show(replicas=0)
     for path in ("/mutate", "/validate"):
         assert granted(await endpoint.review(path, scaling(0, broken))) is None

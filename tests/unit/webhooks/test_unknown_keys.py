@@ -8,13 +8,7 @@ import pytest
 from builders import H200, a_group, a_pod, a_queue
 from cardquota.quota import JOB_TASKS, KEYS_OF_PODS
 from cardquota.quota import vocabulary as v
-from cardquota_webhooks import (
-    GroupResource,
-    Request,
-    key_warnings,
-    of_tasks,
-    of_template,
-)
+from cardquota_webhooks import GroupResource, Request, key_warnings, of_tasks, of_template
 
 from ..steps import steps_of
 from .endpoint import Endpoint

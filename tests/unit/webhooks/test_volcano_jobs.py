@@ -93,9 +93,7 @@ async def test_what_is_not_seen_is_waited_for_and_never_refused() -> None:
         assert not (await asked).allowed
 
 
-async def test_a_mistake_of_ours_stands_in_nobodys_way(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_bug_is_in_nobodys_way(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("a bug")
 
@@ -185,12 +183,7 @@ def quiet(said: ReviewAnswer) -> bool:
     return said.allowed and said.warnings == []
 
 
-# --- keys that mean nothing -------------------------------------------------------------------
-
-
-async def test_keys_of_its_tasks_and_its_own_that_mean_nothing_are_told_once(
-    endpoint: Endpoint,
-) -> None:
+async def test_keys_that_mean_nothing_are_told_once(endpoint: Endpoint) -> None:
     wrong, queue = "volcano.sh/card-name", "scheduling.volcano.sh/queuename"
     pod = POD.annotated(wrong, H200)
     job = a_volcano_job().in_queue("red").with_task("a", 1, pod)

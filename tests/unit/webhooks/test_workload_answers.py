@@ -11,7 +11,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import questions
 
-from .endpoint import UID, Endpoint, ReviewAnswer, hold_answers
+from .endpoint import Endpoint, ReviewAnswer, hold_answers, question
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.WORKLOAD_REVIEWS}
 
@@ -27,16 +27,7 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 async def asked(endpoint: Endpoint, spec: object, **more: Any) -> ReviewAnswer:
-    request = {
-        "uid": UID,
-        "resource": RESOURCE,
-        "operation": "CREATE",
-        "namespace": "team",
-        "userInfo": {"username": "tenant"},
-        "dryRun": True,
-        "object": {"metadata": {"generateName": "ask-"}, "spec": spec},
-        **more,
-    }
+    request = question(v.WORKLOAD_REVIEWS, spec, **{"namespace": "team", **more})
     return await endpoint.review("/mutate", request)
 
 
@@ -53,16 +44,9 @@ async def test_f5_the_answer_is_added_as_the_status(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize(
     ("version", "known"),
-    [
-        ("", True),
-        (None, True),
-        ("batch/v1", True),
-        ("batch.volcano.sh/v1alpha1", False),
-    ],
+    [("", True), (None, True), ("batch/v1", True), ("batch.volcano.sh/v1alpha1", False)],
 )
-async def test_f5_the_api_version_tells_whose_job_it_is(
-    endpoint: Endpoint, version: str | None, known: bool
-) -> None:
+async def test_f5_whose_job_it_is(endpoint: Endpoint, version: str | None, known: bool) -> None:
     found = await asked(endpoint, {"kind": "Job", "name": "o", "apiVersion": version})
     assert found.allowed is known
 
@@ -89,8 +73,7 @@ async def test_f4_another_namespace_is_another_world(endpoint: Endpoint) -> None
 
 
 async def test_f2_a_namespace_does_not_keep_others_from_asking(
-    endpoint: Endpoint,
-    monkeypatch: pytest.MonkeyPatch,
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
     begun, holds = hold_answers(monkeypatch)

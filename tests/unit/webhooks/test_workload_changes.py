@@ -5,19 +5,24 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_node, a_pod, a_queue
+from builders.pod import PodBody
 
 from .endpoint import Endpoint
 from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
 
 
-async def test_an_update_keeps_its_own_pods() -> None:
+@pytest.mark.parametrize(
+    ("quota", "pods"),
+    [(3, own(3)), (3, [*own(1), *own_gated(2)]), (2, own(3))],
+    ids=["all hold quota", "E2: gated ones have room", "Q7: the quota was lowered below them"],
+)
+async def test_e2_q7_an_update_keeps_its_own_pods(quota: int, pods: list[PodBody]) -> None:
     old = stored(pod(), replicas=3)
-    async with Endpoint(THREE, *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
-        assert await warned(endpoint, "deployments", pod(), old, replicas=1) == []
-        assert (
-            "3 of 4 pods fit" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
-        )
+    async with Endpoint(THREE.with_quota({H200: quota}), *pods) as endpoint:
+        for replicas in (1, 3):
+            assert await warned(endpoint, "deployments", pod(), old, replicas=replicas) == []
+        (how_many, _) = await warned(endpoint, "deployments", pod(), old, replicas=4)
+        assert "3 of 4 pods fit" in how_many
 
 
 async def test_another_template_gets_the_room_that_the_old_pods_give_back() -> None:
@@ -48,9 +53,7 @@ async def test_a_pod_that_waits_at_the_gate_does_not_fit_already() -> None:
 
 @pytest.mark.parametrize("resource", ["jobs", "deployments", "statefulsets", "replicasets"])
 @pytest.mark.parametrize("ready", [0, 1, 3])
-async def test_what_is_released_holds_its_quota_before_it_is_ready(
-    resource: str, ready: int
-) -> None:
+async def test_what_is_released_holds_quota_before_it_is_ready(resource: str, ready: int) -> None:
     """Three of three, without a node or without their image; their controller knows no more."""
     old = stored(pod(), resource, active=3, replicas=3, ready=ready, readyReplicas=ready)
     size = "parallelism" if resource == "jobs" else "replicas"
@@ -61,20 +64,6 @@ async def test_what_is_released_holds_its_quota_before_it_is_ready(
         how_many, why = await warned(endpoint, resource, pod(), old, **{size: 5})
         assert how_many == "web: 3 of 5 pods fit the quota now, 2 wait at the gate"
         assert "requested <1>, total would be <4>, but capability is <3>" in why
-
-
-async def test_gated_pods_that_have_room_are_on_their_way() -> None:
-    old = stored(pod(), replicas=3)
-    async with Endpoint(THREE, *own(1), *own_gated(2)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
-        assert "3 of 4" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
-
-
-async def test_q7_pods_stay_when_the_quota_is_lowered_below_them() -> None:
-    old = stored(pod(), replicas=3)
-    async with Endpoint(THREE.with_quota({H200: 2}), *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
-        assert "3 of 4" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
 
 
 async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:

@@ -11,7 +11,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import request_messages
 
 from .endpoint import Endpoint, ReviewAnswer
-from .workload_review import GROUPS, THREE, pod, running, warned
+from .workload_review import GROUPS, THREE, asked, pod, running, warned
 
 
 @pytest.mark.parametrize("resource", ["deployments", "statefulsets"])
@@ -58,9 +58,7 @@ async def test_each_alternative_has_its_own_room() -> None:
 
 
 @pytest.mark.parametrize("resource", sorted(GROUPS))
-async def test_e5_what_can_never_fit_is_said_wherever_it_is_written(
-    endpoint: Endpoint, resource: str
-) -> None:
+async def test_e5_what_never_fits_is_said_wherever_it_is(endpoint: Endpoint, resource: str) -> None:
     (text,) = await warned(endpoint, resource, pod(5))
     assert "requested <5>, total would be <5>, but capability is <3>" in text
     (text,) = await warned(endpoint, resource, pod(1, "NVIDIA-H2OO"))
@@ -108,17 +106,7 @@ async def test_e2_what_its_group_has_reserved_is_for_its_pods() -> None:
 
 
 async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployments") -> ReviewAnswer:
-    group = GROUPS[resource]
-    return await endpoint.review(
-        "/validate",
-        {
-            "uid": "u",
-            "resource": {"group": group, "version": "v1", "resource": resource},
-            "operation": "CREATE",
-            "namespace": "team",
-            "object": body,
-        },
-    )
+    return await endpoint.review("/validate", {**asked(resource, pod()), "object": body})
 
 
 @pytest.mark.parametrize(
@@ -162,22 +150,16 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
     template = pod().with_spec(runtimeClassName="kata")
     async with Endpoint(THREE.limited_to(cpu="1")) as endpoint:
         assert await warned(endpoint, "deployments", template, replicas=3) == []
-        feed = {
-            w.kind: w for w in watched_kinds(endpoint.ledger, endpoint.notifier, lambda kind: None)
-        }
+        kinds = watched_kinds(endpoint.ledger, endpoint.notifier, lambda _: None)
+        feed = {one.kind: one for one in kinds}
 
         def see(kind: str, body: dict[str, object]) -> None:
             feed[kind].seen(msgspec.convert(body, feed[kind].struct))
 
-        limits = [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]
-        see(
-            "limitranges",
-            {"metadata": {"name": "l", "namespace": "team"}, "spec": {"limits": limits}},
-        )
-        see(
-            "runtimeclasses",
-            {"metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}},
-        )
+        limits = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]}
+        see("limitranges", {"metadata": {"name": "l", "namespace": "team"}, "spec": limits})
+        overhead = {"podFixed": {"cpu": "250m"}}
+        see("runtimeclasses", {"metadata": {"name": "kata"}, "overhead": overhead})
         how_many, why = await warned(endpoint, "deployments", template, replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "<cpu> quota: requested <0.75>, total would be <1.5>, but capability is <1>" in why

@@ -80,8 +80,4 @@ def spec_of(resource: str, template: PodBody, **spec: Any) -> dict[str, Any]:
 
 def stored(template: PodBody, resource: str = "deployments", **status: Any) -> dict[str, Any]:
     """A workload named `web` as it stands, and what its controller says of its pods."""
-    return {
-        "metadata": {"name": "web"},
-        "spec": spec_of(resource, template),
-        "status": status,
-    }
+    return {"metadata": {"name": "web"}, "spec": spec_of(resource, template), "status": status}

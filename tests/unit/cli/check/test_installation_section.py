@@ -367,9 +367,7 @@ def beside_volcano(text: str | None, **more: Any) -> Installed:
         (None, ["ConfigurationMissing"]),
     ],
 )
-def test_v7_the_live_configuration_of_volcanos_scheduler(
-    text: str | None, found: list[str]
-) -> None:
+def test_v7_the_live_configuration_of_volcano(text: str | None, found: list[str]) -> None:
     reasons = [one.reason for one in section(beside_volcano(text), VOLCANO).findings]
     definition = [one for one in reasons if one not in ("RightsMissing", "DefinitionNotOurs")]
     assert definition == found

@@ -103,9 +103,7 @@ async def test_a_lease_that_is_renewed_is_read_once(client: Client, server: ApiS
     assert (len(found.leases), waited) == (2, [3])
 
 
-async def test_rights_are_asked_for_the_operators_account(
-    client: Client, server: ApiServer
-) -> None:
+async def test_rights_are_those_of_the_operators_account(client: Client, server: ApiServer) -> None:
     server.denied = {("patch", "pods"), ("create", "leases")}
     found, _ = await read(client)
     assert found.missing_rights == (
@@ -133,9 +131,7 @@ async def test_what_may_not_be_asked(client: Client, server: ApiServer) -> None:
     assert isinstance(found.certificates["cardquota-webhook"], NotRead)
 
 
-async def test_of_the_secret_the_certificate_alone_is_kept(
-    client: Client, server: ApiServer
-) -> None:
+async def test_of_the_secret_the_certificate_is_kept(client: Client, server: ApiServer) -> None:
     data = {"tls.crt": base64.b64encode(b"cert").decode(), "tls.key": "secret"}
     server.answers[SECRET] = [(200, json.dumps({"data": data}))]
     assert (await read(client))[0].certificates == {"cardquota-webhook": b"cert"}
@@ -144,9 +140,7 @@ async def test_of_the_secret_the_certificate_alone_is_kept(
         assert (await read(client))[0].certificates == {"cardquota-webhook": b""}
 
 
-async def test_an_operator_outside_the_cluster_is_called_by_its_url(
-    client: Client, server: ApiServer
-) -> None:
+async def test_one_outside_of_it_is_called_by_its_url(client: Client, server: ApiServer) -> None:
     webhook = {"name": "x", "clientConfig": {"url": "https://10.0.0.1:9443/pods"}}
     server.answers[WEBHOOKS] = [(200, json.dumps({"webhooks": [webhook]}))]
     found, _ = await read(client)
@@ -168,17 +162,13 @@ async def test_nonsense_is_no_crash(client: Client, server: ApiServer, text: str
 
 
 @pytest.mark.parametrize("path", [LEASE, DEPLOYMENT, SECRET, WEBHOOKS, POLICY])
-async def test_an_api_server_that_does_not_answer_is_an_error(
-    client: Client, server: ApiServer, path: str
-) -> None:
+async def test_no_answer_is_an_error(client: Client, server: ApiServer, path: str) -> None:
     server.answers[path] = [BUSY]
     with pytest.raises(ClusterError, match="cannot read"):
         await read(client)
 
 
-async def test_nor_is_it_one_that_the_operator_has_no_rights(
-    client: Client, server: ApiServer
-) -> None:
+async def test_nor_does_it_mean_that_rights_are_missing(client: Client, server: ApiServer) -> None:
     server.review = BUSY
     with pytest.raises(ClusterError, match="cannot read SubjectAccessReviews"):
         await read(client)

@@ -120,9 +120,7 @@ async def test_ones_own_environment_comes_first(
     assert (await read(client)).settings.mode is InstallationMode.ENFORCE
 
 
-async def test_without_a_deployment_the_config_map_of_the_base(
-    client: Client, server: ApiServer
-) -> None:
+async def test_without_a_deployment_that_of_the_base(client: Client, server: ApiServer) -> None:
     server.answers = {MAPS + "cardquota": [config_map("mode: audit")]}
     settings, notes = await read(client)
     assert (settings.mode, notes) == (InstallationMode.AUDIT, ())

@@ -9,16 +9,7 @@ import pytest
 
 from cardquota.cli import leader as read_leases
 
-from ..answering_api import (
-    FORBIDDEN,
-    LEASE,
-    NOT_SERVED,
-    Answer,
-    a_list,
-    answering,
-    called,
-    led,
-)
+from ..answering_api import FORBIDDEN, LEASE, NOT_SERVED, Answer, a_list, answering, called, led
 from .test_top import PATH, queue
 
 OLD = "no replica leads, so no gate opens; the numbers of queues are 3 min old"

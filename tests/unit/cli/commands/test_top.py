@@ -44,9 +44,7 @@ async def top(answer: Answer, folder: Path, *options: str) -> Result:
         queue("q", {**STATUS, "state": "Closed"}, json.dumps({**STATUS, "columns": {}})),
     ],
 )
-async def test_the_numbers_are_shown_wherever_they_are(
-    tmp_path: Path, published: dict[str, Any]
-) -> None:
+async def test_they_are_shown_wherever_they_are(tmp_path: Path, published: dict[str, Any]) -> None:
     found = await top(a_list(published), tmp_path)
     assert found.exit_code == 0, found.output
     head, row = found.output.splitlines()
@@ -105,9 +103,7 @@ async def test_no_queues(tmp_path: Path) -> None:
         ((200, "no list"), "the answer is not a list of Kubernetes objects"),
     ],
 )
-async def test_what_cannot_be_listed_is_said_in_one_line(
-    tmp_path: Path, answer: Answer, says: str
-) -> None:
+async def test_what_cannot_be_listed_is_one_line(tmp_path: Path, answer: Answer, says: str) -> None:
     found = await top(answer, tmp_path)
     assert found.exit_code == 1
     assert says in found.stderr
@@ -115,7 +111,6 @@ async def test_what_cannot_be_listed_is_said_in_one_line(
 
 
 async def test_one_bad_queue_costs_no_other(tmp_path: Path) -> None:
-    """And nothing of it reaches the terminal as it is."""
     odd: list[Any] = [
         queue("a", {"cards": "x", "columns": {"cards": "\x1b[31mred", "cpu": 7}}),
         queue("b", [1], 7),

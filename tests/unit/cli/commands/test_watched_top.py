@@ -75,7 +75,6 @@ async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:
 async def test_whoever_cannot_list_them_any_more_is_told_why_the_table_is_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer, why: str, patience: float
 ) -> None:
-    """What changes nothing that is shown is no change."""
     monkeypatch.setattr(watched_top, "PERIOD", 0.01)
     monkeypatch.setattr(watched_top, "PATIENCE", patience)
     answers = {PATH: listing(5, one=1)}

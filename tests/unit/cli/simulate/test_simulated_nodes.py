@@ -53,13 +53,6 @@ def test_nodes_that_take_no_pod(more: dict[str, object]) -> None:
     assert bound(SimulatedNodes([node("a", **more)], DEFAULT_TABLE)) is None
 
 
-def requiring(operator: str, *values: str) -> Pod:
-    expression = {"key": "zone", "operator": operator, "values": values}
-    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    return msgspec.convert({"metadata": {"name": "p"}, "spec": {"affinity": affinity}}, Pod)
-
-
 @pytest.mark.parametrize(
     ("operator", "values", "expected"),
     [
@@ -69,13 +62,14 @@ def requiring(operator: str, *values: str) -> Pod:
         ("OfALaterKubernetes", ["a"], ["in-a", "in-b", "nowhere"]),
     ],
 )
-def test_a_pod_goes_where_the_ledger_says_that_it_may(
-    operator: str, values: list[str], expected: list[str]
-) -> None:
+def test_the_ledger_says_where(operator: str, values: list[str], expected: list[str]) -> None:
     """Not by a rule of its own: of an operator that it does not know the scheduler decides."""
     zones = {"in-a": {"zone": "a"}, "in-b": {"zone": "b"}, "nowhere": {}}
     nodes = [node(name, metadata={"name": name, "labels": zone}) for name, zone in zones.items()]
-    pod = requiring(operator, *values)
+    expression = {"key": "zone", "operator": operator, "values": values}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"affinity": affinity}}, Pod)
     simulated = SimulatedNodes(nodes, DEFAULT_TABLE)
     assert simulated.matching(pod.spec) == expected
     assert simulated.bind(shape_of(pod.spec, pod_facts(pod), ())) == expected[0]

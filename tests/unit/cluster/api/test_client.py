@@ -69,9 +69,7 @@ async def client(access: Access) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("verb", ["PUT", "DELETE", "POST", "PATCH"])
-async def test_a_write_is_never_sent_twice(
-    client: Client, server: ClosingServer, verb: str
-) -> None:
+async def test_no_write_is_sent_twice(client: Client, server: ClosingServer, verb: str) -> None:
     await client.get("/")
     with pytest.raises(OutcomeUnknown):
         await client.send(verb, "/a", {})
@@ -216,9 +214,7 @@ async def test_nothing_is_sent_after_the_timeout(access: Access, server: Closing
     assert server.requests == []
 
 
-async def test_slow_credentials_leave_less_time_for_the_answer(
-    access: Access, server: ClosingServer
-) -> None:
+async def test_slow_credentials_leave_less_for_it(access: Access, server: ClosingServer) -> None:
     async def slow() -> str:
         await asyncio.sleep(0.95)
         return "Bearer late"

@@ -68,9 +68,7 @@ def test_an_authority_that_cannot_sign_is_replaced(spoilt: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     "serving", [KeyPair(b"x", b"y"), KeyPair(), made().serving], ids=["nonsense", "none", "another"]
 )
-def test_a_serving_certificate_that_is_none_is_replaced_under_the_authority(
-    serving: KeyPair,
-) -> None:
+def test_a_serving_certificate_that_is_none_is_replaced_under_its_ca(serving: KeyPair) -> None:
     first = made()
     then = made(replace(first, serving=serving))
     assert then.bundle == first.bundle

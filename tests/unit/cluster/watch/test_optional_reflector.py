@@ -226,9 +226,7 @@ async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
 
 @pytest.mark.fake_clock
 @pytest.mark.parametrize("error", [ABSENT, FORBIDDEN])
-async def test_one_that_is_absent_at_first_is_asked_for_again_soon_then_rarely(
-    error: ApiError,
-) -> None:
+async def test_one_absent_at_first_is_asked_for_again_soon_then_rarely(error: ApiError) -> None:
     """An API server forbids for a second after its start what it allows then."""
     server, sink = VersionedServer({NEW: error, OLD: error}), ThingNames()
     loop = asyncio.get_running_loop()

@@ -301,7 +301,6 @@ async def test_an_overloaded_server_is_not_asked_for_a_list(code: int) -> None:
 
 
 async def test_synced_is_who_listed_and_is_told_what_comes() -> None:
-    """An API server that has just made a kind refuses its watch at first, not its list."""
     refused = ApiError(429, "TooManyRequests", "storage is (re)initializing")
     reflector, _, _ = await _play([5], refused, refused)
     assert not reflector.synced
@@ -328,7 +327,6 @@ async def test_progress_makes_the_waits_short_again() -> None:
 
 
 async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
-    """The delays have grown while nobody answered; what is known is as old as the outage."""
     backoff = Noted()
     gone = ApiError(410, "Expired", "too old")
     outage = [*[aiohttp.ClientConnectionError("refused")] * 4, gone, gone, gone]

@@ -130,7 +130,6 @@ def test_a_text_that_cannot_be_ours_is_replaced_without_a_test(foreign: str) -> 
 
 
 def test_a_text_that_is_known_is_not_read_again() -> None:
-    """A long one takes a while, and Volcano writes the queue all the time."""
     place = StatusAnnotation()
     known = place.seen(noted(json.dumps(STATUS)))
     again = place.seen(noted(json.dumps(STATUS), other="x" * 200_000), known)

@@ -120,7 +120,6 @@ def an_operator(unwritten: Callable[[int], None] = lambda _: None) -> QueueOpera
 
 @pytest.mark.slow
 async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> None:
-    """Without it no status of any queue would be written until the next term. It has the views."""
     operator = an_operator()
     operator.start(lambda: None)
     await until(lambda: server.watches == 1)
@@ -149,9 +148,7 @@ async def test_it_is_started_again_when_the_definition_of_queues_is_another(
     await operator.stop(60)
 
 
-async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
-    server: QueueServer,
-) -> None:
+async def test_a_write_that_waits_for_another_try_delays_no_end(server: QueueServer) -> None:
     """As of a queue that is Closing, of which Volcano's webhook lets nothing be written."""
     server.fails, server.queues = False, [{"metadata": META, "status": {"state": "Closing"}}]
     unwritten: list[int] = []

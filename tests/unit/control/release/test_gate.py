@@ -4,13 +4,11 @@ import asyncio
 import json
 from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 import msgspec
 import pytest
 
 from builders import GPU, H200, a_pod, a_queue
-from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
 from cardquota.control.release import GateOpener, Opened, gate_patch
 from cardquota.quota import Stamp
@@ -80,9 +78,6 @@ def theirs(revision: int = 9) -> bytes:
     return stored(revision, spec={"schedulingGates": [{"name": v.GATE}]})
 
 
-# --- what is sent ---------------------------------------------------------------------------
-
-
 async def test_one_patch_with_its_preconditions_and_its_time_out() -> None:
     how, ledger, script = await opened(ours())
     assert how is Opened.YES
@@ -95,20 +90,13 @@ async def test_one_patch_with_its_preconditions_and_its_time_out() -> None:
     assert charged(ledger, H200) == 2
 
 
-def patch_of(pod: PodBody) -> dict[str, Any]:
-    ledger = a_world(QUEUE, pod)
-    stamp = Stamp("queue", ((H200, 2),), TERM)
-    patch = gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, GPU)
-    found: dict[str, Any] = json.loads(msgspec.json.encode(patch))
-    return found
-
-
 @pytest.mark.parametrize("labelled", [True, False])
-def test_i3_the_stamps_are_whole_and_with_the_label_nothing_remains_that_others_wrote(
-    *, labelled: bool
-) -> None:
+def test_i3_stamps_are_whole_and_with_the_label_nothing_of_others_stays(*, labelled: bool) -> None:
     """It would count beside it."""
-    patch = patch_of(POD if labelled else POD.put(None, "metadata", "labels"))["metadata"]
+    pod = POD if labelled else POD.put(None, "metadata", "labels")
+    ledger = a_world(QUEUE, pod)
+    found = gate_patch(ledger, pod.facts(), Stamp("queue", ((H200, 2),), TERM), GPU)
+    patch = json.loads(msgspec.json.encode(found))["metadata"]
     assert labelled or patch["labels"] == {v.MANAGED: v.IS_MANAGED}
     assert patch["annotations"] == {
         v.ALLOCATED: json.dumps({H200: 2}),
@@ -122,9 +110,6 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
     facts = ledger.pods["uid-pod"].facts
     patch = gate_patch(ledger, facts, Stamp("queue", (), TERM), "")
     assert "affinity" not in patch["spec"]
-
-
-# --- what the answers mean ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -141,9 +126,7 @@ def test_a_pod_without_cards_gets_no_affinity() -> None:
         (denied(500), True),
     ],
 )
-async def test_who_is_not_released_by_somebody_else_is_told(
-    answer: ApiError, *, told: bool
-) -> None:
+async def test_who_is_not_released_by_others_is_told(answer: ApiError, *, told: bool) -> None:
     """Not where the pod moved on, or the API server is busy."""
     ledger, script, heard = a_world(QUEUE, POD), Script(answer), list[tuple[str, str]]()
     script.would_answer = lambda _: answer
@@ -196,38 +179,22 @@ async def test_refused_means_that_it_is_shut(status: int) -> None:
 
 
 async def test_a_lost_patch_is_settled_by_a_write_that_wins() -> None:
-    """Then the lost one can never land: the charge is taken back."""
     how, ledger, script = await opened(lost(), theirs())
     assert how is Opened.NO
     first, settling = script.patches
     assert not first.settles
     assert settling.settles
     assert settling.body == {
-        "metadata": {
-            "uid": POD.uid,
-            "resourceVersion": "7",
-            "annotations": {v.SETTLE: "fresh-0"},
-        }
+        "metadata": {"uid": POD.uid, "resourceVersion": "7", "annotations": {v.SETTLE: "fresh-0"}}
     }
     assert charged(ledger, H200) == 0
-
-
-async def test_a_settling_write_that_loses_against_ours_keeps_the_charge() -> None:
-    """409: the pod moved on; read again, it was ours."""
-    how, ledger, script = await opened(lost(), refused(409), ours())
-    assert how is Opened.YES
-    assert [call.method for call in script.calls] == ["PATCH", "PATCH", "GET"]
-    assert charged(ledger, H200) == 2
 
 
 @pytest.mark.parametrize(
     "answers",
     [
         (refused(409), theirs()),
-        (
-            refused(409),
-            stored(9, metadata={"annotations": {v.TERM: "somebody-else"}}, spec={}),
-        ),
+        (refused(409), stored(9, metadata={"annotations": {v.TERM: "somebody-else"}}, spec={})),
         (
             refused(409),
             stored(
@@ -242,9 +209,7 @@ async def test_a_settling_write_that_loses_against_ours_keeps_the_charge() -> No
         (refused(422), stored(9, metadata={"uid": "b", "annotations": {v.TERM: TERM}}, spec={})),
     ],
 )
-async def test_a_settling_write_that_loses_against_others_takes_the_charge_back(
-    answers: tuple[Answer, ...],
-) -> None:
+async def test_who_loses_against_others_takes_the_charge_back(answers: tuple[Answer, ...]) -> None:
     how, ledger, _ = await opened(lost(), *answers)
     assert how is Opened.NO
     assert charged(ledger, H200) == 0
@@ -275,7 +240,9 @@ async def test_a_refusal_that_is_somebody_elses_settles_nothing(status: int) -> 
     assert len([call for call in script.patches if call.settles]) == 2
 
 
-@pytest.mark.parametrize("answer", [refused(403), denied(403), denied(409), denied(500), lost()])
+@pytest.mark.parametrize(
+    "answer", [refused(409), refused(403), denied(403), denied(409), denied(500), lost()]
+)
 async def test_a_pod_that_moved_on_settles_it_whatever_the_answer(answer: Answer) -> None:
     how, ledger, script = await opened(lost(), lost(), answer, ours())
     assert how is Opened.YES

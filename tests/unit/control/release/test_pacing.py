@@ -152,7 +152,6 @@ async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
 
 
 async def test_many_that_only_ask_hear_that_we_drain_some_at_a_time() -> None:
-    """Each takes back the charges of its gang in that turn."""
     world = SlotsWorld()
     claims = [world.slots.claim(f"q{n}", "team", 1, asks=True) for n in range(40)]
     waits = [asyncio.ensure_future(one.some()) for one in claims]
@@ -259,7 +258,6 @@ async def test_what_worked_begins_anew_and_is_not_tried_for_the_failure_before()
 
 
 async def test_many_that_are_due_at_once_are_tried_some_at_a_time() -> None:
-    """All of a large gang may have failed in one moment. Nor are they forgotten all in one go."""
     tries: list[int] = []
     retries = Retries[int](tries.append)
     for number in range(1_000):

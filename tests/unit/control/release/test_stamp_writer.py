@@ -14,16 +14,7 @@ from builders.pod import PodBody
 from cardquota.control.release import pacing as module
 from cardquota.quota import vocabulary as v
 
-from ..fakes import (
-    TERM,
-    Answer,
-    Call,
-    a_world,
-    charged,
-    lost,
-    refused,
-    until,
-)
+from ..fakes import TERM, Answer, Call, a_world, charged, lost, refused, until
 from ..leader import THREE, Leader, leading
 
 pytestmark = pytest.mark.fake_clock
@@ -183,11 +174,7 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
             "metadata": {
                 "uid": ADMITTED.uid,
                 "resourceVersion": "5",
-                "annotations": {
-                    v.ALLOCATED: None,
-                    v.CHARGED_QUEUE: "queue",
-                    v.TERM: TERM,
-                },
+                "annotations": {v.ALLOCATED: None, v.CHARGED_QUEUE: "queue", v.TERM: TERM},
                 "labels": {v.MANAGED: v.IS_MANAGED},
             }
         }
@@ -215,7 +202,6 @@ def test_i3_what_came_where_all_is_off_is_noted_once_rules_are_enforced() -> Non
 
 
 async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() -> None:
-    """So that gates and corrections find room between them."""
     pods = [ADMITTED.with_uid(str(n)).annotated("n", str(n)) for n in range(100)]
     async with leading(THREE, AUDITED, *pods) as leader:
         leader.script.hold = asyncio.Event()

@@ -241,12 +241,6 @@ def waiting(name: str, created: str, queue: str = "queue", cards: int = 1) -> Po
     return a_pod(name).in_queue(queue).naming(H200).asking_for(cards).gated().created(created)
 
 
-def judged(ledger: Ledger, queue: str = "queue") -> None:
-    account = ledger.account(queue)
-    assert account is not None
-    list(openings(ledger, queue))
-
-
 NOW = 1_700_000_000.0
 
 
@@ -322,7 +316,7 @@ async def test_t7_waiting_pods_by_the_reason_that_they_were_last_judged_to_have(
     ledger = a_world(THREE, *pods)
     await shown_now(ledger, metrics)
     assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 3}
-    judged(ledger)
+    list(openings(ledger, "queue"))
     await shown_now(ledger, metrics)
     assert values(metrics, "waiting_pods") == {
         ("queue", UNDECIDED): 0,

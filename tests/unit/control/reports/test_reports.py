@@ -222,9 +222,7 @@ def test_the_next_leader_tells_it_again() -> None:
     ("whole", "start"),
     [(4, "some cards of node <node> are not"), (0, "cards of node <node> are not")],
 )
-def test_d9_a_node_is_told_once_and_of_its_other_cards_nothing_wrong_is_said(
-    whole: int, start: str
-) -> None:
+def test_d9_a_node_is_told_once_and_nothing_wrong_of_other_cards(whole: int, start: str) -> None:
     ledger, told = a_ledger(), Told()
     bad = a_node().sharing(H800, 8, "81559", replicas="0").offering(whole)
     see(ledger, bad, a_node("good").with_cards(H200, 8))

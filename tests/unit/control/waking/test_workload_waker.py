@@ -145,8 +145,7 @@ async def full() -> AsyncIterator[WakingStage]:
     await stage.waker.end()
 
 
-async def after(seconds: float) -> None:
-    await asyncio.sleep(seconds)
+after = asyncio.sleep
 
 
 async def test_r5_it_is_woken_when_there_is_room(full: WakingStage) -> None:
@@ -299,9 +298,7 @@ async def test_r5_only_the_leader_wakes_and_the_next_finds_all() -> None:
     assert len(stage.waker) == 0
 
 
-async def test_a_write_that_waits_for_its_turn_is_not_sent_once_we_drain(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_write_in_line_is_not_sent_once_we_drain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workload_waker, "AT_A_TIME", 1)
     stage = WakingStage()
     stage.sleeps("a")

@@ -48,12 +48,7 @@ class FixedVotes:
 
 
 @asynccontextmanager
-async def serving(
-    votes: FixedVotes,
-    *,
-    tls: bool = True,
-    secret: str = "",
-) -> AsyncIterator[str]:
+async def serving(votes: FixedVotes, *, tls: bool = True, secret: str = "") -> AsyncIterator[str]:
     answers = EnqueueServer(votes, Metrics(), secret=secret)  # type: ignore[arg-type]
     server = answers.http()
     context = server_context(SERVER.cert_pem, SERVER.key_pem) if tls else None
@@ -105,9 +100,6 @@ async def test_a_bug_is_no_http_500(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-# --- passed on to the leader ----------------------------------------------------------------------
-
-
 def client(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderClient:
     def tls() -> ssl.SSLContext | None:
         return trusting_context(ca) if ca is not None else None
@@ -126,10 +118,7 @@ async def test_the_leader_is_asked_with_a_mark_that_it_was_passed_on() -> None:
         assert await call.ask(EnqueueAsk("team", "other")) is Vote.PERMIT
         assert await call.ask(EnqueueAsk("team", "train")) is Vote.PERMIT
         await call.close()
-    assert votes.asked == [
-        (EnqueueAsk("team", "other"), True),
-        (EnqueueAsk("team", "train"), True),
-    ]
+    assert votes.asked == [(EnqueueAsk("team", "other"), True), (EnqueueAsk("team", "train"), True)]
 
 
 async def test_without_a_leader_nothing_is_permitted() -> None:
@@ -160,10 +149,7 @@ async def test_a_leader_that_gives_no_answer_is_not_asked_again_at_once() -> Non
     async with server:
         address = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}"]
         client = LeaderClient(
-            lambda: address[0],
-            lambda: trusting_context(SERVER.ca_pem),
-            server_name=NAME,
-            timeout=5,
+            lambda: address[0], lambda: trusting_context(SERVER.ca_pem), server_name=NAME, timeout=5
         )
         call = LeaderVotes(client, lambda: now[0])
         for _ in range(3):

@@ -49,9 +49,7 @@ async def test_t2_its_pods_start_together_in_what_is_reserved() -> None:
 
 
 @pytest.mark.parametrize("answer", [refused(403), refused(404), refused(422)])
-async def test_a_reservation_that_is_refused_holds_nothing_and_is_tried_again(
-    answer: Exception,
-) -> None:
+async def test_one_that_is_refused_holds_nothing_and_is_tried_again(answer: Exception) -> None:
     async with leading(THREE, ASKS, answers=(answer,)) as leader:
         await until(lambda: len(reservations(leader)) == 1)
         await until(lambda: charged(leader.ledger, H200) == 0)

@@ -83,9 +83,7 @@ async def test_if_one_may_not_start_none_does_and_all_is_taken_back(name: str) -
 
 
 @pytest.mark.parametrize("change", ["edited", "gone", "its queue"])
-async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
-    change: str,
-) -> None:
+async def test_one_that_changes_before_it_is_charged_may_ask_for_other_things(change: str) -> None:
     """None of the gang is started by what was judged; then all is judged anew."""
     last = waiting("p9").in_group("gang")
     async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
@@ -192,10 +190,7 @@ async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_abo
         await held.answer_until(lambda: len(leader.opened) == NUMBER + 2)
 
 
-async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It may have thousands of members; whoever comes before it is released meanwhile."""
+async def test_one_put_off_is_not_judged_at_all_news_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TRY_AGAIN", 60.0)
     judged: list[str] = []
     judge = ReleaseJudge.judge
@@ -242,10 +237,7 @@ async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by()
 
 
 @pytest.mark.parametrize("stuck", ["its gates", "its group"])
-async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_namespace(
-    stuck: str,
-) -> None:
-    """What became of its gates, or of its reservation, may never be known."""
+async def test_one_without_answers_holds_up_no_other_of_its_tripped_namespace(stuck: str) -> None:
     pair = [waiting(n).in_group("pair").created("2026-03-01T00:00:00Z") for n in "xy"]
     path = "/pods/p" if stuck == "its gates" else "/podgroups/gang"
     world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())

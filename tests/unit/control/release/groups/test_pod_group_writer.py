@@ -111,9 +111,7 @@ async def test_nothing_is_written_where_all_is_well() -> None:
 
 
 @pytest.mark.parametrize("pods", [(), (runs("a"), runs("b")), (runs("a"), runs("b"), runs("c"))])
-async def test_a_reservation_ends_when_the_minimum_runs_and_when_nobody_is_left(
-    pods: tuple[PodBody, ...],
-) -> None:
+async def test_it_ends_when_the_minimum_runs_or_nobody_is_left(pods: tuple[PodBody, ...]) -> None:
     writer, script = a_writer_over(world(GANG.reserving("queue", {H200: 2}), *pods))
     assert await writer.update(KEY)
     assert script.calls[0].body["metadata"]["annotations"] == {v.RESERVATION: None}
@@ -158,9 +156,7 @@ async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
         (lost(), []),
     ],
 )
-async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
-    answer: Answer, said: list[str]
-) -> None:
+async def test_who_lets_none_be_taken_away_is_told_of(answer: Answer, said: list[str]) -> None:
     heard: list[str] = []
     writer, _ = a_writer_over(world(GANG.reserving("queue", {H200: 2})), answer)
     await writer.update(KEY, objected=heard.append)
@@ -191,9 +187,7 @@ def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
         (lost(), denied(404), stored(1), refused(404), refused(404)),
     ],
 )
-async def test_a_reservation_that_may_land_yet_keeps_its_charge(
-    answers: tuple[Answer, ...],
-) -> None:
+async def test_one_that_may_land_yet_keeps_its_charge(answers: tuple[Answer, ...]) -> None:
     """I1: it is taken back only once nothing of ours can land any more."""
     ledger = world(GANG)
     writer, script = a_writer_over(ledger, *answers)
@@ -214,9 +208,7 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
         ((), 1.0),
     ],
 )
-async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
-    answers: tuple[Answer, ...], left: float
-) -> None:
+async def test_in_vain_it_leaves_the_charge(answers: tuple[Answer, ...], left: float) -> None:
     """No gate will open: its members' charges are taken back first."""
     ledger = world(GANG)
     writer, _ = a_writer_over(ledger, *answers, left=left)
@@ -286,10 +278,7 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands() -> None:
         (denied(500), denied(500).message),
     ],
 )
-async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_has_moved(
-    answer: Answer, said: str
-) -> None:
-    """A conflict is no reason, unless somebody's webhook made it up."""
+async def test_why_a_lost_one_stays_so_is_told_until_it_moved(answer: Answer, said: str) -> None:
     ledger = world(GANG)
     heard: list[str] = []
     writer, _ = a_writer_over(

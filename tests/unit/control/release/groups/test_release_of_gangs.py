@@ -7,26 +7,14 @@ import pytest
 from builders import H200, a_queue
 from cardquota.quota import vocabulary as v
 
-from ...fakes import (
-    Answer,
-    Call,
-    account,
-    charged,
-    lost,
-    no_charge_is_left,
-    refused,
-    stored,
-    until,
-)
+from ...fakes import Answer, Call, account, charged, lost, no_charge_is_left, refused, stored, until
 from ...leader import GANG, THREE, leading, reservations, waiting
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 
 @pytest.mark.parametrize("answer", [refused(403), refused(404), refused(422)])
-async def test_a_reservation_that_was_refused_opens_nothing_and_leaks_nothing(
-    answer: Exception,
-) -> None:
+async def test_one_that_was_refused_opens_nothing_and_leaks_nothing(answer: Exception) -> None:
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]
     async with leading(THREE, GANG, *gang, answers=(answer,)) as leader:
         await until(lambda: len(reservations(leader)) == 1)

@@ -170,9 +170,7 @@ async def test_t2_what_volcano_writes_meanwhile_is_in_nobodys_way(group: GroupBo
         ("minTaskMember", {"a": 1}),
     ],
 )
-async def test_t2_what_it_was_judged_by_has_changed(
-    group: GroupBody, field: str, value: object
-) -> None:
+async def test_t2_what_it_is_judged_by_moved(group: GroupBody, field: str, value: object) -> None:
     ledger, store, writer, _ = beside_volcano(group)
     facts, reservation = reserved(ledger)
     store.group["spec"][field] = value
@@ -193,7 +191,6 @@ async def test_another_group_of_that_name_is_left_alone() -> None:
 
 @pytest.mark.parametrize("answer", [refused(403), denied(404), denied(409), denied(422)])
 async def test_who_does_not_let_it_be_written_is_told_of(answer: Answer) -> None:
-    """The tests come first, so the group is as it was: nothing needs to be read for that."""
     ledger, _, writer, script = beside_volcano(NOTED, answer)
     heard: list[str] = []
     facts, reservation = reserved(ledger)
