@@ -8,6 +8,15 @@ import pytest
 from cardquota.settings import Enqueue, Settings, SettingsError, Volcano, load
 
 
+def refused(folder: Path, written: str) -> str:
+    """What is said of such a file."""
+    file = folder / "config.yaml"
+    file.write_text(written)
+    with pytest.raises(SettingsError) as error:
+        load(file)
+    return str(error.value)
+
+
 @pytest.mark.parametrize(
     ("settle", "patch_timeout", "well"),
     [(3, 2.5, True), (3, 2.6, False), (1.5, 1, True), (1, 1, False), (60, 4, True)],
@@ -55,11 +64,7 @@ def test_n3_a_port_that_anybody_may_ask_is_a_hazard() -> None:
     ],
 )
 def test_times_that_contradict_each_other_are_told(tmp_path: Path, written: str, said: str) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text(written)
-    with pytest.raises(SettingsError) as refused:
-        load(file)
-    assert said in str(refused.value)
+    assert said in refused(tmp_path, written)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +81,7 @@ def test_times_that_contradict_each_other_are_told(tmp_path: Path, written: str,
     ],
 )
 def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text(written)
-    with pytest.raises(SettingsError) as refused:
-        load(file)
-    assert f"{key}: there is no such setting any more: " in str(refused.value)
+    assert f"{key}: there is no such setting any more: " in refused(tmp_path, written)
 
 
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])

@@ -10,7 +10,6 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.api import ApiError
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.loop import ChangeNotifier
 from cardquota.quota import SURGE, Policy, Verdict
@@ -22,6 +21,8 @@ from cardquota.quota.reports import report
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 from fuzz.door.run import fuzz_door
+
+from ..extender.enqueue.test_enqueue_votes import no_job
 
 
 def waits(name: str, amount: int) -> PodBody:
@@ -135,10 +136,6 @@ class NobodyElse:
 def _nothing(group: PodGroupState, verdict: Verdict) -> None: ...
 
 
-async def _no_job(path: str) -> bytes:
-    raise ApiError(404, "NotFound", path)
-
-
 async def vote_on_what_has_no_room() -> Vote:
     group = a_group("train").in_queue("red").of(2).asking({H200: 2})
     ledger = a_ledger(
@@ -146,7 +143,7 @@ async def vote_on_what_has_no_room() -> Vote:
     )
     nobody: Any = NobodyElse()
     notifier = ChangeNotifier()
-    jobs = JobRequests(ledger, notifier, _no_job)
+    jobs = JobRequests(ledger, notifier, no_job)
     votes = EnqueueVotes(ledger, notifier, nobody, lambda: True, _nothing, jobs)
     votes.begin("term")
     return await votes.vote(EnqueueAsk("team", "train"))

@@ -94,10 +94,18 @@ def test_b3_a_pod_by_memory_and_one_by_card_go_to_no_node_of_the_other_kind(
     assert found.unknown is (text == NOT_KNOWN and not things)
 
 
-def test_b3_an_undecided_node_takes_both() -> None:
-    node = sharing("n1").offering(8, GPU)
-    assert fit(POD, node, names=("n1",)).names == ["n1"]
-    assert fit(a_pod().asking_for(1), node, names=("n1",)).names == ["n1"]
+@pytest.mark.parametrize(
+    ("pod", "node"),
+    [
+        (POD, BOTH),
+        (BY_CARD, BOTH),
+        (a_pod().asking_for_memory(1).asking_for(1, "rdma/hca"), sharing("n1")),
+        (a_pod().asking_for_memory(0), a_node("n1")),
+    ],
+    ids=["B3: undecided", "B3: undecided, by card", "another device", "a request of nothing"],
+)
+def test_b3_b4_a_node_takes_it(pod: PodBody, node: NodeBody) -> None:
+    assert fit(pod, node, names=("n1",)).names == ["n1"]
 
 
 def test_b4_a_pod_that_asks_for_both_fits_nowhere() -> None:
@@ -106,20 +114,11 @@ def test_b4_a_pod_that_asks_for_both_fits_nowhere() -> None:
     assert fit(pod, sharing("n1"), names=("n1",)).unresolvable == {"n1": text}
 
 
-def test_b4_another_device_beside_memory_is_no_matter() -> None:
-    pod = a_pod().asking_for_memory(1).asking_for(1, "rdma/hca")
-    assert fit(pod, sharing("n1"), names=("n1",)).names == ["n1"]
-
-
 @pytest.mark.parametrize("amount", ["-1", "1.5", "1e30", "x"])
 def test_b4_a_request_that_cannot_be_read_fits_nowhere(amount: str) -> None:
     found = fit(a_pod().asking_for_memory(amount), sharing("n1"), names=("n1",))
     assert found.names == []
     assert found.unresolvable["n1"].startswith("pod cannot be read: resource aliyun.com/gpu-mem: ")
-
-
-def test_b4_a_request_of_nothing_asks_for_no_card() -> None:
-    assert fit(a_pod().asking_for_memory(0), a_node("n1"), names=("n1",)).names == ["n1"]
 
 
 def test_b4_the_pods_total_counts() -> None:

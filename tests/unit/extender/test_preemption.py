@@ -29,6 +29,7 @@ FULL = sharing(), on("a", 0, 8138), on("b", 0, 8138), on("c", 1, 8138), on("d", 
 
 def test_b7_the_pods_of_one_card() -> None:
     assert victims(CARD, ["a", "c"], *FULL) is None
+    assert victims(CARD, ["a", "x"], *FULL) is None, "only pods that were proposed"
     assert victims(CARD, ["a", "c", "d"], *FULL) == ["c", "d"]
     assert victims(8138, ["a", "c"], *FULL) == ["a"]
 
@@ -49,10 +50,6 @@ def test_b7_nobody_ends_where_there_is_room() -> None:
     """kube-scheduler takes an empty list of victims for a fault of ours."""
     assert victims(8138, ["a"], sharing(), on("a", 0, CARD)) is None
     assert victims(8138, [], *FULL) is None
-
-
-def test_b7_only_pods_that_were_proposed() -> None:
-    assert victims(CARD, ["a", "x"], *FULL) is None
 
 
 def test_b7_a_broken_card_is_freed_in_vain() -> None:

@@ -51,6 +51,13 @@ def named(webhooks: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [w for w in webhooks if w["name"] == f"{name}.cardquota.volcano.sh"]
 
 
+def closed_by(settings: Settings) -> set[str]:
+    """The webhooks that refuse where they cannot be asked, by their first names."""
+    closed = {w["name"] for w in webhooks(settings) if w["failurePolicy"] == "Fail"}
+    assert {name.partition(".")[2] for name in closed} == {"cardquota.volcano.sh"}
+    return {name.partition(".")[0] for name in closed}
+
+
 def test_same_settings_same_bytes() -> None:
     settings = Settings(default_queue="spare", exempt_namespaces=("b", "a"))
     assert render(settings) == render(Settings(default_queue="spare", exempt_namespaces=("a", "b")))
@@ -73,8 +80,7 @@ def test_policies_then_bindings_then_webhooks() -> None:
 def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     bindings = of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS)
     assert {tuple(b["spec"]["validationActions"]) for b in bindings} == {("Deny",)}
-    closed = {w["name"].split(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"}
-    assert closed == {
+    assert closed_by(DEFAULTS) == {
         *("pods", "pods-enforced", "pods-audited", "resizes", "queues"),
         *("queue-reviews", "workload-reviews"),
     }
@@ -90,8 +96,7 @@ def test_audit_mode_denies_and_fails_closed_for_questions_alone() -> None:
         else:
             assert "Deny" not in actions
             assert "Audit" in actions
-    closed = {w["name"] for w in webhooks(settings) if w["failurePolicy"] == "Fail"}
-    assert closed == {"queue-reviews.cardquota.volcano.sh", "workload-reviews.cardquota.volcano.sh"}
+    assert closed_by(settings) == {"queue-reviews", "workload-reviews"}
 
 
 @pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])
@@ -146,13 +151,7 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     changing = of_kind("MutatingWebhookConfiguration", BY_POLICY)
     rules = [rule["resources"] for one in changing for w in one["webhooks"] for rule in w["rules"]]
     assert rules == [["*/scale"], ["podgroups"], ["queuereviews"], ["workloadreviews"]]
-    closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
-    assert closed == {
-        "queues.cardquota.volcano.sh",
-        "resizes.cardquota.volcano.sh",
-        "queue-reviews.cardquota.volcano.sh",
-        "workload-reviews.cardquota.volcano.sh",
-    }
+    assert closed_by(BY_POLICY) == {"queues", "resizes", "queue-reviews", "workload-reviews"}
     assert {w["name"] for w in webhooks(BY_POLICY)} == {w["name"] for w in webhooks(DEFAULTS)}
 
 
@@ -187,22 +186,15 @@ def test_in_audit_mode_no_gate_is_demanded() -> None:
 
 
 def test_a_missing_term_or_kind_of_it_never_refuses() -> None:
-    by_term = {
-        p["metadata"]["name"]
-        for p in of_kind("ValidatingAdmissionPolicy", BINDING)
-        if "paramKind" in p["spec"]
-    }
-    assert by_term == {
-        "cardquota-gate-term",
-        "cardquota-binding-term",
-        "cardquota-reservation-term",
-    }
+    policies = of_kind("ValidatingAdmissionPolicy", BINDING)
+    by_term = {p["metadata"]["name"] for p in policies if "paramKind" in p["spec"]}
+    assert by_term == {f"cardquota-{what}-term" for what in ("gate", "binding", "reservation")}
     for binding in of_kind("ValidatingAdmissionPolicyBinding", BINDING):
         reference = binding["spec"].get("paramRef")
         assert (binding["spec"]["policyName"] in by_term) == (reference is not None)
         if reference:
             assert reference["parameterNotFoundAction"] == "Allow"
-    for policy in of_kind("ValidatingAdmissionPolicy", BINDING):
+    for policy in policies:
         ignores = policy["spec"]["failurePolicy"] == "Ignore"
         assert ignores == (policy["metadata"]["name"] in by_term)
 
@@ -237,7 +229,6 @@ def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
 
 def test_default_queue_makes_card_pods_managed() -> None:
     """Whoever asks for a card, and whoever names one: its resource may be in no vendor row."""
-
     settings = (Settings(default_queue="spare"), DEFAULTS)
     by_default, without = (born_gated(one)["expression"] for one in settings)
     of_namespace = "namespaceObject.?metadata.?annotations"

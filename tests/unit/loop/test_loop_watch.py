@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import selectors
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
 import pytest
 
@@ -48,8 +48,11 @@ class Watched:
             for _ in range(2):  # what a step has begun runs in the round after it
                 await asyncio.sleep(0)
 
-        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(self.selector)) as r:
-            r.run(main())
+        self.run_it(main())
+
+    def run_it(self, main: Coroutine[None, None, None]) -> None:
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(self.selector)) as one:
+            one.run(main)
 
     @property
     def longest(self) -> float:
@@ -93,8 +96,7 @@ def test_what_comes_before_the_start_does_not_count(watched: Watched) -> None:
         watched.start()
         await asyncio.sleep(0)
 
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watched.selector)) as runner:
-        runner.run(main())
+    watched.run_it(main())
     assert watched.longest == 0
 
 
@@ -113,13 +115,10 @@ def test_a_loop_that_is_called_back_late_was_held_up(watched: Watched) -> None:
         await asyncio.sleep(0.5)
         await asyncio.sleep(0)
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watched.selector)) as runner,
-    ):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selectors.DefaultSelector, "select", late)
         patch.setattr(asyncio.SelectorEventLoop, "time", lambda _: watched.clock())
-        runner.run(main())
+        watched.run_it(main())
     assert watched.longest == pytest.approx(0.3, abs=0.01)
 
 

@@ -1,7 +1,6 @@
 """Whatever is sent gets an AdmissionReview or a 4xx, never a 500."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -38,21 +37,14 @@ NO_REVIEWS = {
 }
 
 
-@pytest.fixture
-async def endpoint() -> AsyncIterator[Endpoint]:
-    async with Endpoint() as endpoint:
-        yield endpoint
-
-
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", NO_REVIEWS.values(), ids=NO_REVIEWS)
-async def test_what_is_no_review_is_a_bad_request(path: str, body: bytes) -> None:
-    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
-        status, text = await endpoint.post(path, body)
-        assert status == 400
-        assert text.decode().strip()
-        assert b"Traceback" not in text
-        assert endpoint.counted("unknown", "malformed") == 1
+async def test_what_is_none_is_a_bad_request(endpoint: Endpoint, path: str, body: bytes) -> None:
+    status, text = await endpoint.post(path, body)
+    assert status == 400
+    assert text.decode().strip()
+    assert b"Traceback" not in text
+    assert endpoint.counted("unknown", "malformed") == 1
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -61,10 +53,9 @@ async def test_a_body_that_is_too_large(endpoint: Endpoint, path: str) -> None:
     assert (status, text) == (413, b"the body is larger than 8 MiB\n")
 
 
-async def test_a_large_body_that_is_not_too_large() -> None:
-    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
-        pod = POD.annotated("note", "x" * 500_000)
-        assert (await endpoint.mutate(pod)).allowed
+async def test_a_large_body_that_is_not_too_large(endpoint: Endpoint) -> None:
+    pod = POD.annotated("note", "x" * 500_000)
+    assert (await endpoint.mutate(pod)).allowed
 
 
 @pytest.mark.parametrize("path", PATHS)

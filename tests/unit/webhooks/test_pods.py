@@ -22,12 +22,6 @@ PATIENCE = 60.0
 OTHER = "example.com/other"
 
 
-async def test_a_pod_that_has_gate_and_label_is_left_as_it_is(endpoint: Endpoint) -> None:
-    said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED))
-    assert said.allowed
-    assert said.patch == []
-
-
 LABEL = f"/metadata/labels/{v.MANAGED.replace('/', '~1')}"
 GATES = "/spec/schedulingGates"
 
@@ -41,11 +35,12 @@ GATES = "/spec/schedulingGates"
         (pod().gated(), ["/metadata/labels"]),
         (pod().managed(), [GATES]),
         (pod().labelled(v.MANAGED, "x"), [GATES, LABEL]),
+        (pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED), []),
     ],
 )
 async def test_what_it_lacks_is_added(endpoint: Endpoint, asked: PodBody, paths: list[str]) -> None:
-    patch = (await endpoint.mutate(asked)).patch
-    assert [step["path"] for step in patch] == paths
+    said = await endpoint.mutate(asked)
+    assert (said.allowed, [step["path"] for step in said.patch]) == (True, paths)
     values = {
         GATES: [{"name": v.GATE}],
         LABEL: v.IS_MANAGED,
@@ -53,7 +48,7 @@ async def test_what_it_lacks_is_added(endpoint: Endpoint, asked: PodBody, paths:
     }
     assert all(
         step == {"op": "add", "path": p, "value": values[p]}
-        for step, p in zip(patch, paths, strict=True)
+        for step, p in zip(said.patch, paths, strict=True)
     )
 
 

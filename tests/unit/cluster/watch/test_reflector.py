@@ -93,6 +93,11 @@ class Noted(Backoff):
         return 0.0
 
 
+def _reflector(client: Scripted, sink: SeenNames, **more: Any) -> Reflector[NamedThing]:
+    delivery = Delivery("Thing", NamedThing, sink)
+    return Reflector(cast("Client", client), path="/things", delivery=delivery, **more)
+
+
 async def _play(
     lists: list[int] | Scripted,
     *streams: list[bytes] | Exception,
@@ -101,13 +106,7 @@ async def _play(
 ) -> tuple[Reflector[NamedThing], SeenNames, Scripted]:
     client = lists if isinstance(lists, Scripted) else Scripted(lists, list(streams))
     sink = SeenNames()
-    reflector = Reflector(
-        cast("Client", client),
-        path="/things",
-        delivery=Delivery("Thing", NamedThing, sink),
-        backoff=backoff or Backoff(0.001, 0.002),
-        **more,
-    )
+    reflector = _reflector(client, sink, backoff=backoff or Backoff(0.001, 0.002), **more)
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
     task.cancel()
@@ -179,12 +178,7 @@ async def test_what_is_known_is_old_two_seconds_after_the_last_stream() -> None:
 
 def test_before_the_first_list_it_is_behind_since_the_start() -> None:
     now = [100.0]
-    reflector = Reflector(
-        cast("Client", Scripted([5], [])),
-        path="/things",
-        delivery=Delivery("Thing", NamedThing, SeenNames()),
-        clock=lambda: now[0],
-    )
+    reflector = _reflector(Scripted([5], []), SeenNames(), clock=lambda: now[0])
     now[0] += 0.5
     assert (reflector.late, reflector.lag()) == (True, 0.5)
 
@@ -206,12 +200,7 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
         yield SilentResponse([])
 
     vars(client)["watch"] = watch
-    reflector = Reflector(
-        cast("Client", client),
-        path="/things",
-        delivery=Delivery("Thing", NamedThing, SeenNames()),
-        clock=lambda: now[0],
-    )
+    reflector = _reflector(client, SeenNames(), clock=lambda: now[0])
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
     task.cancel()

@@ -24,10 +24,6 @@ class SlotsWorld:
     def _wake(self) -> None:
         self.woken += 1
 
-    def trip(self, namespace: str) -> None:
-        for _ in range(3):
-            self.breaker.end(namespace, begun=self.breaker.begin(namespace), worked=False)
-
     async def gang(self, number: int, queue: str = "queue", namespace: str = "team") -> SlotClaim:
         claim = self.slots.claim(queue, namespace, number)
         self.taken[claim] = []
@@ -102,7 +98,7 @@ async def test_of_a_single_slot_gangs_and_others_have_every_other_turn() -> None
 
 async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang() -> None:
     world = SlotsWorld()
-    world.trip("bad")
+    fails(world.breaker, "bad")
     bad, good = await world.gang(20, namespace="bad"), await world.gang(20, "other")
     for _ in range(3):
         await world.hand_out()

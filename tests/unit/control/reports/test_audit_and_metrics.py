@@ -101,14 +101,12 @@ async def refreshed(*things: Body, audit: bool = False) -> Metrics:
 
 
 async def test_the_totals_of_each_queue_and_card() -> None:
-    ledger = a_world(
+    metrics = await refreshed(
         a_queue().with_quota({H200: 3, H800: 2}),
         passed("bound", 1).stamped("queue", {H200: 1}).on_node("h200-a"),
         passed("open", 1).stamped("queue", {H200: 1}),
         passed("gated", 2).gated(),
     )
-    metrics = Metrics()
-    await refresh(ledger, metrics)
     for total, value in {"quota": 3, "allocated": 1, "inqueue": 1, "requested": 4}.items():
         assert values(metrics, f"queue_card_{total}")["queue", H200] == value
     assert values(metrics, "queue_card_quota")["queue", H800] == 2
@@ -150,14 +148,9 @@ async def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
     )
     assert values(metrics, "cluster_card_guarantee")[(H200,)] == 10
     assert values(metrics, "cluster_card_oversold")[(H200,)] == 2
-    assert values(metrics, "cluster_card_guarantee_by_policy") == {
-        (H200, "Deny"): 3,
-        (H200, "Gate"): 7,
-    }
-    assert values(metrics, "cluster_card_allocated_by_policy") == {
-        (H200, "Deny"): 0,
-        (H200, "Gate"): 2,
-    }
+    deny, gate = (H200, "Deny"), (H200, "Gate")
+    assert values(metrics, "cluster_card_guarantee_by_policy") == {deny: 3, gate: 7}
+    assert values(metrics, "cluster_card_allocated_by_policy") == {deny: 0, gate: 2}
 
 
 async def test_cards_used_outside_every_queue_are_counted() -> None:
@@ -179,15 +172,10 @@ async def test_a_queue_that_is_gone_leaves_no_row() -> None:
 @pytest.mark.parametrize(("audit", "count"), [(False, 1), (True, 0)])
 async def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
     """I3: charged, though we opened no gate of theirs; in audit they are as they should be."""
-    ledger = a_world(
-        THREE,
-        passed("past", 1),
-        passed("gated", 1).gated(),
-        passed("ours", 1).stamped("queue", {H200: 1}),
-        audit=audit,
+    ours = passed("ours", 1).stamped("queue", {H200: 1})
+    metrics = await refreshed(
+        THREE, passed("past", 1), passed("gated", 1).gated(), ours, audit=audit
     )
-    metrics = Metrics()
-    await refresh(ledger, metrics)
     assert values(metrics, "unadmitted_pods") == {("queue",): count}
 
 
@@ -228,9 +216,7 @@ async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
 
 async def test_p8_cards_that_nobody_has_share_one_label() -> None:
     made_up = [passed(f"p{n}", 2, f"MADE-UP-{n}").gated() for n in range(3)]
-    metrics = Metrics()
-    runs = passed("runs", 2, "MADE-UP-9").on_node("not-seen")
-    await refresh(a_world(THREE, *made_up, runs), metrics)
+    metrics = await refreshed(THREE, *made_up, passed("runs", 2, "MADE-UP-9").on_node("not-seen"))
     assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 8}
     assert values(metrics, "queue_card_allocated") == {("queue", H200): 0, ("queue", UNKNOWN): 2}
     assert not [text for text in series(metrics) if "MADE-UP" in text]

@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -100,15 +100,17 @@ async def test_a_bug_is_no_http_500(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-def client(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderClient:
+def client(
+    address: Callable[[], str], ca: bytes | None = SERVER.ca_pem, secret: str = ""
+) -> LeaderClient:
     def tls() -> ssl.SSLContext | None:
         return trusting_context(ca) if ca is not None else None
 
-    return LeaderClient(lambda: address, tls, server_name=NAME, timeout=5)
+    return LeaderClient(address, tls, server_name=NAME, timeout=5, secret=secret)
 
 
 def leader(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderVotes:
-    return LeaderVotes(client(address, ca))
+    return LeaderVotes(client(lambda: address, ca))
 
 
 async def test_the_leader_is_asked_with_a_mark_that_it_was_passed_on() -> None:
@@ -148,10 +150,7 @@ async def test_a_leader_that_gives_no_answer_is_not_asked_again_at_once() -> Non
     server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     async with server:
         address = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}"]
-        client = LeaderClient(
-            lambda: address[0], lambda: trusting_context(SERVER.ca_pem), server_name=NAME, timeout=5
-        )
-        call = LeaderVotes(client, lambda: now[0])
+        call = LeaderVotes(client(lambda: address[0]), lambda: now[0])
         for _ in range(3):
             assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
         assert len(calls) == 1
@@ -188,16 +187,10 @@ async def test_n3_who_does_not_know_the_secret_of_the_path_is_answered_nothing()
         assert votes.asked == []
         path = f"/volcano/{secret}/jobEnqueueable"
         assert (await post(f"https://{address}{path}", CALL))[0] == 200
-    client = LeaderClient(
-        lambda: "",
-        lambda: trusting_context(SERVER.ca_pem),
-        server_name=NAME,
-        timeout=5,
-        secret=secret,
-    )
+    follower = client(str, secret=secret)
     async with serving(votes, secret=secret) as address:
-        found = await client.post(address, ENQUEUE_PATH, CALL)
-        await client.close()
+        found = await follower.post(address, ENQUEUE_PATH, CALL)
+        await follower.close()
     assert found.status == 200
     assert len(votes.asked) == 2
     assert secret not in repr(Enqueue(path_secret=secret))

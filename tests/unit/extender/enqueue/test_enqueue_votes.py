@@ -32,7 +32,7 @@ class FixedLeader:
         return self.says
 
 
-async def _no_job(path: str) -> bytes:
+async def no_job(path: str) -> bytes:
     raise ApiError(404, "NotFound", path)
 
 
@@ -50,7 +50,7 @@ class VotingReplica:
             self.leader,  # type: ignore[arg-type]
             lambda: synced,
             self._tell,
-            JobRequests(self.ledger, self.notifier, _no_job),
+            JobRequests(self.ledger, self.notifier, no_job),
             unseen=0.01,
             reserving=0.05,
         )
