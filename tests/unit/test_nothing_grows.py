@@ -104,9 +104,8 @@ async def test_the_recorder_keeps_no_more_than_it_may(recorder: EventRecorder) -
 
 
 async def test_nothing_is_left_of_a_queue_in_the_reconciler() -> None:
-    writer = QueueReconciler(
-        cast("Client", Silent()), lambda: "2026-01-01T00:00:00Z", standalone=True
-    )
+    client = cast("Client", Silent())
+    writer = QueueReconciler(client, lambda: "2026-01-01T00:00:00Z", standalone=True)
     before = containers(writer)
     for number in range(LIVES):
         queue = a_queue(f"queue-{number}").with_quota({H200: 1})

@@ -47,12 +47,8 @@ def test_a_row_is_known_in_the_table_and_to_the_api_server(tmp_path: Path) -> No
 
 
 def test_a_row_replaces_its_namesake(tmp_path: Path) -> None:
-    row = {
-        "name": "Ours",
-        "prefix": "amd.com",
-        "type": "gpu",
-        "productLabels": ["ours.example/card"],
-    }
+    labels = ["ours.example/card"]
+    row = {"name": "Ours", "prefix": "amd.com", "type": "gpu", "productLabels": labels}
     found = settings(tmp_path, row)
     assert [one.name for one in found.vendor_table if one.prefix == "amd.com"] == ["Ours"]
 

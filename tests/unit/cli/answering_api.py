@@ -40,11 +40,8 @@ async def called(kubeconfig: Path, *arguments: str) -> Result:
 def led(seconds_ago: float = 0, holder: str = "cardquota-0_1a2b") -> Answer:
     """The Lease as its holder renewed it then."""
     renewed = datetime.now(UTC) - timedelta(seconds=seconds_ago)
-    spec = {
-        "holderIdentity": holder,
-        "leaseDurationSeconds": 12,
-        "renewTime": renewed.isoformat().replace("+00:00", "Z"),
-    }
+    at = renewed.isoformat().replace("+00:00", "Z")
+    spec = {"holderIdentity": holder, "leaseDurationSeconds": 12, "renewTime": at}
     return 200, json.dumps({"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": spec})
 
 

@@ -36,25 +36,6 @@ def files(samples: Path, tmp_path: Path) -> list[str]:
     return [argument for file in found for argument in ("-f", str(file))]
 
 
-def test_simulate_prints_sentence_and_table(files: list[str]) -> None:
-    result = called("simulate", *files)
-    assert result.exit_code == 0
-    printed = result.output.splitlines()
-    assert printed[0] == "Deployment default/chat: 3 admitted, 1 denied"
-    assert printed[1].startswith("  admitted   chat-")
-    assert printed[1].endswith(": NVIDIA-H200 1 each; on node h200-a")
-    assert SENTENCE in printed[2]
-    assert [" ".join(line.split()) for line in printed[-2:]] == [
-        "NAME STATE CARDS INQUEUE ELASTIC REQUESTED CPU MEMORY NOTE",
-        (
-            "research Open NVIDIA-H200 3/3, NVIDIA-H200/mig-1g.18gb-mixed 0/3"
-            " - - NVIDIA-H200 3 1.5/4 1.5Gi/4Gi oversold: NVIDIA-H200/mig-1g.18gb-mixed"
-        ),
-    ]
-    assert "\x1b" not in result.output
-    assert result.output == called("simulate", *files).output
-
-
 def test_simulate_as_json(files: list[str]) -> None:
     result = called("simulate", *files, "--output", "json")
     assert result.exit_code == 0

@@ -41,11 +41,8 @@ def test_a_failed_build_leaves_no_half_of_it(folder: Path, monkeypatch: pytest.M
     monkeypatch.setenv("FAIL", versions.PACKAGES["kube-scheduler"])
     with pytest.raises(PlaneError, match="cannot compile"):
         build.build()
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "etcd",
-        "kube-apiserver",
-        "kube-controller-manager",
-    ]
+    names = ["etcd", "kube-apiserver", "kube-controller-manager"]
+    assert sorted(path.name for path in folder.iterdir()) == names
     assert sorted(path.name for path in folder.parent.iterdir()) == ["bin", "lock"]
 
 

@@ -79,9 +79,8 @@ async def serving(
 def of_an_empty_cluster() -> ExtenderServer:
     client = LeaderClient(str, lambda: None, server_name=NAME, timeout=1)
     call = LeaderCall(FixedBinder(), client)  # type: ignore[arg-type]
-    return ExtenderServer(
-        SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True), Metrics()
-    )
+    verbs = SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True)
+    return ExtenderServer(verbs, Metrics())
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import selectors
 from collections.abc import Callable, Coroutine
+from functools import partial
 
 import pytest
 
@@ -66,11 +67,7 @@ def watched(caplog: pytest.LogCaptureFixture) -> Watched:
 
 
 def test_the_longest_is_measured(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
-    watched.run(
-        lambda: watched.clock.pass_by(0.01),
-        lambda: watched.clock.pass_by(0.099),
-        lambda: watched.clock.pass_by(0.002),
-    )
+    watched.run(*(partial(watched.clock.pass_by, seconds) for seconds in (0.01, 0.099, 0.002)))
     assert watched.longest == pytest.approx(0.099)
     assert not caplog.records
 

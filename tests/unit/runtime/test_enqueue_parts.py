@@ -41,13 +41,8 @@ class FixedElector:
 def parts(port: int, plain: int | None, *, leader: str = "", bundle: bytes = b"") -> EnqueueParts:
     enqueue = Enqueue(host="127.0.0.1", port=port, plain_port=plain)
     settings = Settings.model_construct(scheduler="volcano", volcano=Volcano(enqueue=enqueue))
-    ledger = a_ledger(
-        a_node("a").with_cards(H200, 8),
-        a_queue("red").with_quota({H200: 3}),
-        RESERVED,
-        WAITS,
-        enqueues=False,
-    )
+    cards, red = a_node("a").with_cards(H200, 8), a_queue("red").with_quota({H200: 3})
+    ledger = a_ledger(cards, red, RESERVED, WAITS, enqueues=False)
     return EnqueueParts(
         settings,
         ledger,

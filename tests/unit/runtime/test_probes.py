@@ -53,9 +53,8 @@ class Asked:
         self.metrics = Metrics()
         seen: Any = watches or []
         page = MetricsPage(a_ledger(*things), self.metrics, seen, lambda: False)
-        self.probes = Probes(
-            page, self.metrics, seen, lambda: False, lambda: notes or [], access=access
-        )
+        late, told = (lambda: False), (lambda: notes or [])
+        self.probes = Probes(page, self.metrics, seen, late, told, access=access)
 
     async def get(self, path: str, method: str = "GET", token: str = "") -> HttpAnswer:
         async def nothing() -> bytes:
@@ -241,9 +240,8 @@ async def test_forged_tokens_cost_few_questions_and_little_memory() -> None:
     access = access_by(reviewer)
     asked = Asked(access=access)
     reviewer.may_answer.clear()
-    tasks = [
-        asyncio.create_task(asked.get("/metrics", token=f"forged-{n}")) for n in range(AT_ONCE + 5)
-    ]
+    calls = (asked.get("/metrics", token=f"forged-{n}") for n in range(AT_ONCE + 5))
+    tasks = [asyncio.create_task(call) for call in calls]
     await asyncio.sleep(0)
     assert len(reviewer.asked) == AT_ONCE
     reviewer.may_answer.set()

@@ -94,12 +94,8 @@ async def test_b10_card_memory_is_refused_until_its_pod_names_the_queue() -> Non
         assert not said.allowed
         assert v.QUEUE_NAME in said.text, said
         assert (await endpoint.validate(stock.in_queue("queue").gated())).allowed
-        assert (
-            "requested <9000>"
-            in (
-                await endpoint.validate(stock.in_queue("queue").asking_for_memory(9_000).gated())
-            ).text
-        )
+        large = stock.in_queue("queue").asking_for_memory(9_000).gated()
+        assert "requested <9000>" in (await endpoint.validate(large)).text
         # The policy gates who names a card, so here a gate is missing.
         said = await endpoint.validate(stock.naming(row))
         assert "MutatingAdmissionPolicy <cardquota-set-gate> sets it" in said.text

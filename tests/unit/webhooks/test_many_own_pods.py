@@ -42,9 +42,8 @@ def reviewed(
     endpoint: Endpoint, number: int = 1, replicas: int = MANY + 5
 ) -> list[asyncio.Task[AdmissionResponse]]:
     """So many reviews of a Deployment at once."""
-    reviews = WorkloadReviews(
-        endpoint.ledger, endpoint.settings, endpoint.visibility, endpoint.claims
-    )
+    ledger, settings = endpoint.ledger, endpoint.settings
+    reviews = WorkloadReviews(ledger, settings, endpoint.visibility, endpoint.claims)
     body = review_of(asked("deployments", pod(), stored(pod()), replicas=replicas))
     return [asyncio.create_task(reviews.validate(decode(body))) for _ in range(number)]
 

@@ -202,10 +202,8 @@ async def test_warnings_are_given_for_what_is_admitted() -> None:
         moved = await endpoint.validate(
             GANG.in_queue("blue"), operation="UPDATE", oldObject=GANG.body
         )
-        assert moved.warnings == [
-            group_messages.group_moved("blue"),
-            group_messages.group_goes_on(2, 0),
-        ]
+        goes_on = group_messages.group_goes_on(2, 0)
+        assert moved.warnings == [group_messages.group_moved("blue"), goes_on]
         said = await endpoint.validate(GANG.needing({GPU: 3}))
         assert said.warnings == [group_messages.minimum_disagrees(GPU, 3, 2)]
 

@@ -20,10 +20,8 @@ RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.
 
 @pytest.fixture
 async def endpoint() -> AsyncIterator[Endpoint]:
-    pods = [
-        a_pod(f"w{n}").with_uid(f"w{n}").in_queue("queue").naming(H200).asking_for(1).gated()
-        for n in range(30)
-    ]
+    pod = a_pod().in_queue("queue").naming(H200).asking_for(1).gated()
+    pods = [pod.put(f"w{n}", "metadata", "name").with_uid(f"w{n}") for n in range(30)]
     held = a_pod("h").with_uid("h").in_queue("queue").naming(H200).asking_for(1)
     held = held.stamped("queue", {H200: 1}).on_node("h200-a")
     async with Endpoint(a_queue().with_quota({H200: 1}), held, *pods) as endpoint:

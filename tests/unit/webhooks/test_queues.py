@@ -26,10 +26,8 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 async def test_only_the_validating_review_is_for_queues(endpoint: Endpoint) -> None:
-    request: dict[str, Any] = {
-        "uid": "u",
-        "resource": {"group": "scheduling.volcano.sh", "resource": "queues"},
-    }
+    resource = {"group": "scheduling.volcano.sh", "resource": "queues"}
+    request: dict[str, Any] = {"uid": "u", "resource": resource}
     said = await endpoint.review("/mutate", {**request, "operation": "CREATE", "object": GOOD.body})
     assert said.code == 400
 

@@ -351,10 +351,8 @@ async def test_i5_many_scale_ups_hold_up_no_pod() -> None:
         Watches(endpoint).show(replicas=3)
         asked = review_of(scaling(3, 10))
         created = decode(review_of(request_of(pod())))
-        scale_ups = [
-            asyncio.create_task(endpoint.scales.validate(decode(asked)))
-            for _ in range(scales.MOST_WAITING)
-        ]
+        reviews = (endpoint.scales.validate(decode(asked)) for _ in range(scales.MOST_WAITING))
+        scale_ups = [asyncio.create_task(review) for review in reviews]
         await asyncio.sleep(0)
         answer = await endpoint.pods.mutate(created)
         assert not answer.allowed

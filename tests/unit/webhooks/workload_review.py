@@ -17,13 +17,8 @@ def pod(cards: int = 1, card: str = H200) -> PodBody:
 
 
 def running(name: str, cards: int = 1) -> PodBody:
-    return (
-        pod(cards)
-        .put(name, "metadata", "name")
-        .with_uid(name)
-        .stamped("queue", {H200: cards})
-        .on_node("h200-a")
-    )
+    pod_of = pod(cards).put(name, "metadata", "name").with_uid(name)
+    return pod_of.stamped("queue", {H200: cards}).on_node("h200-a")
 
 
 def made(pod: PodBody, resource: str = "deployments") -> PodBody:

@@ -100,14 +100,8 @@ def past(name: str, namespace: str = "team") -> PodBody:
     return pod.asking_for(2).on_node("n")
 
 
-LEDGER = a_ledger(
-    NODE,
-    QUEUE,
-    past("a"),
-    past("b", "other"),
-    past("c").stamped("q", {H200: 2}),
-    past("outside").in_queue(None),
-)
+OURS = past("c").stamped("q", {H200: 2}), past("outside").in_queue(None)
+LEDGER = a_ledger(NODE, QUEUE, past("a"), past("b", "other"), *OURS)
 
 
 def test_by_queue_how_many_and_what_they_hold() -> None:

@@ -98,11 +98,8 @@ def test_keys_that_mean_what_they_say() -> None:
 
 
 def test_an_autoscaler_that_anybody_could_be() -> None:
-    users = [
-        "system:serviceaccount:gone:scaler",
-        "system:serviceaccount:fine:scaler",
-        "system:kube-controller-manager",
-    ]
+    accounts = (f"system:serviceaccount:{name}:scaler" for name in ("gone", "fine"))
+    users = [*accounts, "system:kube-controller-manager"]
     found = namespaces_section(CheckedCluster(LEDGER), autoscalers=users).findings
     others = [(one.name, one.reason) for one in found if one.name != "odd"]
     assert others == [("gone", "AutoscalerUnknown")]

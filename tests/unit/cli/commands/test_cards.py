@@ -158,11 +158,8 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_1(tmp_path: Path) -> None
 def test_the_document_shows_what_the_command_prints(written: Written) -> None:
     shared = a_node("hopper-9").sharing(H800, 4, "81559", replicas="0").offering(6)
     nodes = (a_node("hopper-7").offering(8), a_node("hopper-8").offering(8), shared)
-    files = (
-        ROOT / "dev/cardquota_dev/plane/cluster.yaml",
-        ROOT / "manifests/samples/queue.yaml",
-        written(*nodes),
-    )
+    plane, sample = "dev/cardquota_dev/plane/cluster.yaml", "manifests/samples/queue.yaml"
+    files = (ROOT / plane, ROOT / sample, written(*nodes))
     printed = called(*(argument for file in files for argument in ("-f", str(file)))).output
     assert f"```console\n$ kubectl cardquota cards\n{printed}```\n" in DOCUMENT.read_text()
 

@@ -184,11 +184,8 @@ def test_t7_how_many_wait_and_for_how_long(output: Output) -> None:
         assert ["5 (12m)" in row for row in shown] == [False, True, False]
         assert shown[2].split()[-2] == "-"
     else:
-        assert [row.split() for row in shown[-3:]] == [
-            [],
-            ["QUEUE", "WAITING", "OLDEST"],
-            ["q", "5", "12m"],
-        ]
+        table = ["QUEUE", "WAITING", "OLDEST"], ["q", "5", "12m"]
+        assert [row.split() for row in shown[-3:]] == [[], *table]
 
 
 @pytest.mark.parametrize("said", [None, 5, {"pods": True}, {"pods": "5"}, {"pods": -1}, {}, []])

@@ -17,10 +17,8 @@ ONE_CARD = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": [C
 
 
 def node(name: str, **more: object) -> Node:
-    body = {
-        "metadata": {"name": name, "labels": LABELS},
-        "status": {"allocatable": {"nvidia.com/gpu": 1}},
-    }
+    status = {"allocatable": {"nvidia.com/gpu": 1}}
+    body = {"metadata": {"name": name, "labels": LABELS}, "status": status}
     return msgspec.convert({**body, **more}, Node)
 
 
@@ -81,7 +79,6 @@ def test_of_many_shapes_each_still_gets_the_first_node_with_room() -> None:
         [node("a", status={"allocatable": {}}), node("b", status=offer)], DEFAULT_TABLE
     )
     facts = pod_facts(ONE_CARD)
-    shapes = [
-        shape_of(ONE_CARD.spec, dataclasses.replace(facts, cpu=cpu), CHARGE) for cpu in range(300)
-    ]
+    facts_of = (dataclasses.replace(facts, cpu=cpu) for cpu in range(300))
+    shapes = [shape_of(ONE_CARD.spec, one, CHARGE) for one in facts_of]
     assert {nodes.bind(shape) for shape in shapes} == {"b"}

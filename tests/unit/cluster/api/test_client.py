@@ -178,9 +178,8 @@ async def test_no_error_tells_the_password_of_a_proxy() -> None:
     await nobody_s.wait_closed()
     proxy = f"http://me:SECRET@127.0.0.1:{port}"
     client = Client(Access("http://h:1", None, _anonymous, proxy=proxy))
-    with pytest.raises(
-        OutcomeUnknown, match=f"Cannot connect to host 127.0.0.1:{port} "
-    ) as failure:
+    said = f"Cannot connect to host 127.0.0.1:{port} "
+    with pytest.raises(OutcomeUnknown, match=said) as failure:
         await client.get("/")
     assert "SECRET" not in str(failure.value)
     assert "ssl" not in str(failure.value)

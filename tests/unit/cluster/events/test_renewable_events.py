@@ -119,10 +119,8 @@ async def test_the_first_reason_comes_back(recording: Recording, server: StoredE
     await recording.record("full")
     await recording.record("closed", reason="Closed")
     await recording.record("full again")
-    assert server.seen("reason", "message", "count") == [
-        ("Full", "full again", 2),
-        ("Closed", "closed", 1),
-    ]
+    told = [("Full", "full again", 2), ("Closed", "closed", 1)]
+    assert server.seen("reason", "message", "count") == told
 
 
 async def test_a_new_leader_renews_the_last(recording: Recording, server: StoredEvents) -> None:

@@ -77,10 +77,8 @@ def test_who_fails_hears_of_the_rest(delivery: Delivery[SizedThing], sink: Recor
     delivery.changed(_raw("a", "1", 5))
     sink.broken = False
     delivery.changed(_raw("b", "2", 6))
-    assert sink.told == [
-        ("undecodable", "a", "1", "RuntimeError: out of order"),
-        ("seen", "b", "2", "1"),
-    ]
+    failed = ("undecodable", "a", "1", "RuntimeError: out of order")
+    assert sink.told == [failed, ("seen", "b", "2", "1")]
 
 
 def test_vanished_objects(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:

@@ -211,11 +211,8 @@ async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
 
 
 async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
-    server, sink, backoff = (
-        VersionedServer({NEW: None, OLD: ABSENT}),
-        ThingNames(),
-        CountingBackoff(0.001, 0.002),
-    )
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
+    backoff = CountingBackoff(0.001, 0.002)
     async with reflecting(server, sink, backoff=backoff):
         server.watched = FORBIDDEN
         server.end.set()

@@ -11,10 +11,8 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import LONGEST_TEXT
 
 ABOUT = {"name": "q", "uid": "u"}
-STATUS: dict[str, Any] = {
-    "cards": [{"name": "A", "quota": 2, "allocated": 1}],
-    "columns": {"cards": "A 1/2"},
-}
+CARDS = [{"name": "A", "quota": 2, "allocated": 1}]
+STATUS: dict[str, Any] = {"cards": CARDS, "columns": {"cards": "A 1/2"}}
 
 
 def noted(text: object, **others: str) -> dict[str, Any]:
@@ -23,10 +21,8 @@ def noted(text: object, **others: str) -> dict[str, Any]:
 
 def rows(number: int, used: int = 0) -> list[dict[str, Any]]:
     """So many rows, of which the last ones are in use."""
-    return [
-        {"name": f"CARD-{n:04}", "quota": 1, "allocated": int(n >= number - used)}
-        for n in range(number)
-    ]
+    allocated = (int(n >= number - used) for n in range(number))
+    return [{"name": f"CARD-{n:04}", "quota": 1, "allocated": a} for n, a in enumerate(allocated)]
 
 
 def test_the_annotation_is_written_where_there_is_none() -> None:

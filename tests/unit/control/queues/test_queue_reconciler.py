@@ -383,11 +383,8 @@ def test_a_condition_keeps_its_time_until_it_changes() -> None:
         condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
     see(ledger, queue.with_quota({H200: 1}))
     times = {c["type"]: c["lastTransitionTime"] for c in wanted(ledger, before)["conditions"]}
-    assert times == {
-        "QuotaValid": "2026-01-01T00:00:00Z",
-        "OverQuota": "2026-02-02T00:00:00Z",
-        "Oversold": "2026-01-01T00:00:00Z",
-    }
+    before_, now = "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"
+    assert times == {"QuotaValid": before_, "OverQuota": now, "Oversold": before_}
 
 
 NEVER = a_queue().with_quota_text("zzz")
@@ -429,10 +426,8 @@ def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
 
 def test_a_total_beyond_64_bits_is_cut_so_that_the_others_are_written() -> None:
     """The API server would refuse the whole status."""
-    pods = [
-        a_pod(name).in_queue("queue").stamped("queue", {H200: 2**63 - 1}).on_node("n")
-        for name in ("a", "b")
-    ]
+    most = {H200: 2**63 - 1}
+    pods = [a_pod(n).in_queue("queue").stamped("queue", most).on_node("n") for n in "ab"]
     status = wanted(a_world(a_queue().with_quota({H200: 3, H800: 1}), *pods), {})
     large, other = status["cards"]
     assert (large["allocated"], large["requested"], large["quota"]) == (2**63 - 1, 2**63 - 1, 3)

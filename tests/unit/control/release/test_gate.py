@@ -41,9 +41,8 @@ PATH = "/api/v1/namespaces/team/pods/pod"
 
 def opener(ledger: Ledger, script: Script, left: Callable[[], float] = lambda: 60.0) -> GateOpener:
     fresh = map("fresh-{}".format, count())
-    return GateOpener(
-        ledger, a_writer(script, left), a_writer(script, left), fresh=lambda: next(fresh)
-    )
+    one, other = a_writer(script, left), a_writer(script, left)
+    return GateOpener(ledger, one, other, fresh=lambda: next(fresh))
 
 
 async def open_and_settle(
@@ -98,11 +97,8 @@ def test_i3_stamps_are_whole_and_with_the_label_nothing_of_others_stays(*, label
     found = gate_patch(ledger, pod.facts(), Stamp("queue", ((H200, 2),), TERM), GPU)
     patch = json.loads(msgspec.json.encode(found))["metadata"]
     assert labelled or patch["labels"] == {v.MANAGED: v.IS_MANAGED}
-    assert patch["annotations"] == {
-        v.ALLOCATED: json.dumps({H200: 2}),
-        v.CHARGED_QUEUE: "queue",
-        v.TERM: TERM,
-    }
+    cards = json.dumps({H200: 2})
+    assert patch["annotations"] == {v.ALLOCATED: cards, v.CHARGED_QUEUE: "queue", v.TERM: TERM}
 
 
 def test_a_pod_without_cards_gets_no_affinity() -> None:

@@ -35,10 +35,8 @@ async def test_told_once_per_reason_and_when_it_is_released() -> None:
 
 
 async def test_who_was_there_before_the_term_may_have_been_told_to_wait() -> None:
-    pods = (
-        waiting("old").created("2026-01-01T00:00:09Z"),
-        waiting("new").created("2026-01-01T00:00:10Z"),
-    )
+    old, new = (f"2026-01-01T00:00:{second}Z" for second in ("09", "10"))
+    pods = waiting("old").created(old), waiting("new").created(new)
     began = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC).timestamp()
     async with leading(THREE, *pods, began=began + 0.9) as leader:
         await until(lambda: leader.tells("old") == [v.RELEASED] and len(leader.opened) == 2)

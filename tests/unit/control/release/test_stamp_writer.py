@@ -59,11 +59,9 @@ async def test_the_cards_that_a_pod_holds_are_written_on_it() -> None:
         assert call.path == "/api/v1/namespaces/team/pods/a"
         assert written(call) == {H800: 2}
         assert list(call.body) == ["metadata"]
-        assert call.body["metadata"] == {
-            "uid": STAMPED.uid,
-            "resourceVersion": "6",
-            "annotations": {v.ALLOCATED: '{"NVIDIA-H800": 2}'},
-        }
+        notes = {v.ALLOCATED: '{"NVIDIA-H800": 2}'}
+        meta = {"uid": STAMPED.uid, "resourceVersion": "6", "annotations": notes}
+        assert call.body["metadata"] == meta
         await seen(leader)
 
 
@@ -210,12 +208,11 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
             await asyncio.sleep(0)
         assert leader.script.in_flight == 32
         leader.script.hold.set()
-        await until(
-            lambda: (
-                {call.body["metadata"]["uid"] for call in leader.script.calls}
-                == {pod.uid for pod in pods}
-            )
-        )
+
+        def written_on() -> set[str]:
+            return {call.body["metadata"]["uid"] for call in leader.script.calls}
+
+        await until(lambda: written_on() == {pod.uid for pod in pods})
 
 
 PAST_US = ADMITTED

@@ -173,9 +173,8 @@ async def test_a_queue_that_is_gone_leaves_no_row() -> None:
 async def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
     """I3: charged, though we opened no gate of theirs; in audit they are as they should be."""
     ours = passed("ours", 1).stamped("queue", {H200: 1})
-    metrics = await refreshed(
-        THREE, passed("past", 1), passed("gated", 1).gated(), ours, audit=audit
-    )
+    pods = passed("past", 1), passed("gated", 1).gated(), ours
+    metrics = await refreshed(THREE, *pods, audit=audit)
     assert values(metrics, "unadmitted_pods") == {("queue",): count}
 
 
@@ -304,10 +303,8 @@ async def test_t7_waiting_pods_by_the_reason_that_they_were_last_judged_to_have(
     assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 3}
     list(openings(ledger, "queue"))
     await shown_now(ledger, metrics)
-    assert values(metrics, "waiting_pods") == {
-        ("queue", UNDECIDED): 0,
-        ("queue", v.Reason.INSUFFICIENT_CARD): 3,
-    }
+    short = ("queue", v.Reason.INSUFFICIENT_CARD)
+    assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 0, short: 3}
     for pod in pods:
         ledger.pod_gone(f"uid-{pod.name}")
     await shown_now(ledger, metrics)

@@ -45,9 +45,8 @@ class WakingStage:
     """A leader's ledger, and an API server that takes every write."""
 
     def __init__(self, **quota: int) -> None:
-        self.ledger: Ledger = a_ledger(
-            *CARDS, a_namespace("team"), a_queue().with_quota({H200: 3, **quota})
-        )
+        queue = a_queue().with_quota({H200: 3, **quota})
+        self.ledger: Ledger = a_ledger(*CARDS, a_namespace("team"), queue)
         self.notifier = ChangeNotifier()
         kinds = watched_kinds(self.ledger, self.notifier, lambda _: None)
         self._deliveries = {kind.kind: kind.delivery() for kind in kinds}

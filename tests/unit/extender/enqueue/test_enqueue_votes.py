@@ -156,9 +156,8 @@ async def test_of_which_nothing_can_be_reserved_it_is_told_why_it_waits() -> Non
 
 @pytest.mark.parametrize("how", ["not enforced", "end"])
 async def test_nor_does_it_wait_for_us_where_that_is_over(how: str) -> None:
-    replica = VotingReplica(
-        QUEUE.with_quota({H200: 1, H800: 1}), GROUP.needing({"nvidia.com/gpu": 3})
-    )
+    several = QUEUE.with_quota({H200: 1, H800: 1})
+    replica = VotingReplica(several, GROUP.needing({"nvidia.com/gpu": 3}))
     assert await replica.vote() is Vote.REJECT
     if how == "end":
         await replica.votes.end()

@@ -44,10 +44,8 @@ async def test_t2_its_pods_start_together_in_what_is_reserved() -> None:
         assert leader.opened == []
         leader.see(waiting("b").in_group("gang"))
         await until(lambda: sorted(leader.opened) == ["a", "b"])
-        found = [
-            read_reservation(call.body["metadata"]["annotations"][v.RESERVATION] or "")
-            for call in reservations(leader)
-        ]
+        notes = [call.body["metadata"]["annotations"] for call in reservations(leader)]
+        found = [read_reservation(one[v.RESERVATION] or "") for one in notes]
         assert [bool(one.request) for one in found if one] == [True, False]
         assert charged(leader.ledger, H200) == 2
 

@@ -28,6 +28,7 @@ from ...fakes import (
     until,
 )
 from ...leader import GANG, THREE, Leader, leading, reservations, waiting
+from .test_reservation_timeouts import Timers
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
@@ -305,29 +306,13 @@ async def test_a_group_that_moves_keeps_its_reservation_while_a_gate_is_on_its_w
         await until(lambda: "gang" in _group_writes(leader)[-1].path)
 
 
-class StoppedTimers:
-    """Time stands still."""
-
-    def __init__(self) -> None:
-        self.running = 0
-        self.begun = 0
-
-    def later(self, _: float, __: Callable[[], None]) -> "StoppedTimers":
-        self.begun += 1
-        self.running += 1
-        return self
-
-    def cancel(self) -> None:
-        self.running -= 1
-
-
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
-    timers = StoppedTimers()
+    timers = Timers()
     async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
-        await until(lambda: timers.running == 1)
+        await until(lambda: len(timers.calls) == 1)
         leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(101))
         for uid in list(leader.ledger.pods):
             leader.ledger.pod_gone(uid)
         leader.see(GANG.at_revision(102), member("c"), member("d"))
         await until(lambda: len(leader.opened) == 4)
-        await until(lambda: (timers.begun, timers.running) == (2, 1))
+        await until(lambda: (len(timers.calls), timers.cancelled) == (2, 1))

@@ -180,9 +180,8 @@ async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_abo
     """Charged it would hold what it cannot use yet."""
     world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
     more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
-    async with leading(
-        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
-    ) as leader:
+    pair = a_group("more").in_queue("queue").of(2)
+    async with leading(*world, pair, *more, in_flight=4) as leader:
         held = Held(leader)
         await until(lambda: len(held.under_way) == 4)
         await _turns()

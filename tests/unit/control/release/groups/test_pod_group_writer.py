@@ -102,9 +102,8 @@ async def test_the_phase(
 async def test_nothing_is_written_where_all_is_well() -> None:
     group = GANG.in_phase("Running").put(2, "status", "running")
     group = group.put({"cards": f"{H200} 2"}, "status", "columns")
-    group = group.under_condition(
-        "Scheduled", "QuotaReleased", "Queue <queue> has let the group start"
-    )
+    said = "Queue <queue> has let the group start"
+    group = group.under_condition("Scheduled", "QuotaReleased", said)
     writer, script = a_writer_over(world(group, runs("a"), runs("b")))
     assert await writer.update(KEY)
     assert script.calls == []

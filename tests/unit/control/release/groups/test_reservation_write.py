@@ -212,9 +212,8 @@ async def test_i1_what_is_given_up_cannot_land_even_if_all_is_as_it_was(group: G
 
 @pytest.mark.parametrize("group", [GANG, NOTED])
 async def test_i1_what_has_landed_stands_whoever_else_has_written(group: GroupBody) -> None:
-    ledger, store, writer, _ = beside_volcano(
-        group, PatchedGroup.answer_lost, PatchedGroup.late_answer
-    )
+    answers = PatchedGroup.answer_lost, PatchedGroup.late_answer
+    ledger, store, writer, _ = beside_volcano(group, *answers)
     facts, reservation = reserved(ledger)
     store.touch()
     assert await writer.reserve(facts, reservation)
