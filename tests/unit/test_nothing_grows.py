@@ -132,15 +132,8 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writers = term_writers(cast("Client", script), lambda: 60.0, OpenFence(), Settings())
-    releaser = GateReleaser(
-        ledger,
-        writers,
-        recorder,
-        Metrics(),
-        Settings(),
-        term="term",
-        clock=asyncio.get_running_loop().time,
-    )
+    clock, needs = asyncio.get_running_loop().time, (Metrics(), Settings())
+    releaser = GateReleaser(ledger, writers, recorder, *needs, term="term", clock=clock)
     feed.notifier.listen(releaser.wake)
     deciding = asyncio.create_task(releaser.run())
 

@@ -64,17 +64,9 @@ def test_how_many_wait_and_since_when_by_the_status(recount: Recount) -> None:
 
 def an_answer(**more: Any) -> dict[str, Any]:
     holder = {"name": "held", "cards": [{"name": A, "amount": 2}]}
-    return {
-        "waitingPods": 2,
-        "heldPods": 1,
-        "holders": [holder],
-        "moreHolders": 0,
-        "cards": [
-            {"name": A, "allocated": 0, "inqueue": 2},
-            {"name": B, "allocated": 0, "inqueue": 0},
-        ],
-        **more,
-    }
+    cards = [{"name": A, "allocated": 0, "inqueue": 2}, {"name": B, "allocated": 0, "inqueue": 0}]
+    who = {"waitingPods": 2, "heldPods": 1, "holders": [holder], "moreHolders": 0}
+    return {**who, "cards": cards, **more}
 
 
 def test_an_answer_about_a_queue(recount: Recount) -> None:

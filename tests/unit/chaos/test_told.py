@@ -24,15 +24,10 @@ def wrong(story: Story, about: str, text: str = "", **more: Any) -> list[str]:
     """Of those who wait, with that event; `about`: a uid, or a pod by its name."""
     recount = replay(story.file).recount
     pod = recount.pods.get(about)
-    event = {
-        "metadata": {},
-        "involvedObject": {"uid": pod.uid if pod is not None else about},
-        "type": "Warning",
-        "reportingComponent": "cardquota",
-        "lastTimestamp": "2027-01-15T08:00:00Z",
-        "message": text or lacks(),
-        **more,
-    }
+    uid = pod.uid if pod is not None else about
+    event = {"metadata": {}, "involvedObject": {"uid": uid}, "type": "Warning"}
+    event |= {"reportingComponent": "cardquota", "lastTimestamp": "2027-01-15T08:00:00Z"}
+    event |= {"message": text or lacks(), **more}
     return pending_notices(recount, [event])
 
 

@@ -93,11 +93,8 @@ class Leader:
     @property
     def opened(self) -> list[str]:
         """Names of pods whose gate was asked to be opened, in order."""
-        return [
-            call.path.rpartition("/")[2]
-            for call in self.script.patches
-            if "/pods/" in call.path and not call.settles and not call.asks
-        ]
+        pods = [call for call in self.script.patches if "/pods/" in call.path]
+        return [c.path.rpartition("/")[2] for c in pods if not c.settles and not c.asks]
 
     @property
     def busy(self) -> bool:

@@ -43,11 +43,8 @@ def test_every_metric_has_a_row_with_its_labels() -> None:
 
 def test_every_key_has_a_row() -> None:
     no_keys = {vocabulary.GPU_MEMORY, vocabulary.GPU_COUNT, vocabulary.WOKEN_CONDITION}
-    keys = [
-        value
-        for name, value in vars(vocabulary).items()
-        if name.isupper() and isinstance(value, str) and KEY.fullmatch(value)
-    ]
+    texts = {name: one for name, one in vars(vocabulary).items() if isinstance(one, str)}
+    keys = [one for name, one in texts.items() if name.isupper() and KEY.fullmatch(one)]
     said = first_cells(reference_page.page().partition("## Limits")[0])
     assert said == [key for key in keys if key not in no_keys]
 

@@ -122,12 +122,8 @@ def test_b4_a_request_that_cannot_be_read_fits_nowhere(amount: str) -> None:
 
 
 def test_b4_the_pods_total_counts() -> None:
-    pod = a_pod().with_spec(
-        containers=[
-            {"name": "a", "resources": {"limits": {v.GPU_MEMORY: "8000"}}},
-            {"name": "b", "resources": {"limits": {v.GPU_MEMORY: "8300"}}},
-        ]
-    )
+    asks = ({"limits": {v.GPU_MEMORY: amount}} for amount in ("8000", "8300"))
+    pod = a_pod().with_spec(containers=[{"name": "a", "resources": one} for one in asks])
     assert fit(pod, sharing("n1"), names=("n1",)).names == []
 
 
@@ -141,16 +137,9 @@ def test_b4_each_node_has_its_own_reason() -> None:
         sharing("n5"),
         names=("n1", "n2", "n3", "n4", "n5", "n6"),
     )
-    assert found == NodeFit(
-        ["n5"],
-        {"n1": NO_ROOM, "n3": NO_ROOM},
-        {
-            "n2": "no healthy card has 8138 MiB",
-            "n4": "node gives out whole cards",
-            "n6": "node is not known to cardquota",
-        },
-        unknown=True,
-    )
+    whole, unknown = "node gives out whole cards", "node is not known to cardquota"
+    wrong = {"n2": "no healthy card has 8138 MiB", "n4": whole, "n6": unknown}
+    assert found == NodeFit(["n5"], {"n1": NO_ROOM, "n3": NO_ROOM}, wrong, unknown=True)
 
 
 # --- B9: memory needs a queue with a row ----

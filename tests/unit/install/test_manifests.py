@@ -33,12 +33,8 @@ def of_kind(kind: str, settings: Settings) -> list[dict[str, Any]]:
 
 
 def webhooks(settings: Settings) -> list[dict[str, Any]]:
-    return [
-        webhook
-        for document in documents(settings)
-        if document["kind"].endswith("WebhookConfiguration")
-        for webhook in document["webhooks"]
-    ]
+    found = (d for d in documents(settings) if d["kind"].endswith("WebhookConfiguration"))
+    return [webhook for document in found for webhook in document["webhooks"]]
 
 
 def of_path(path: str, settings: Settings) -> list[str]:
@@ -66,12 +62,8 @@ def test_same_settings_same_bytes() -> None:
 def test_policies_then_bindings_then_webhooks() -> None:
     assert parsed(render(DEFAULTS)) == documents(DEFAULTS)
     kinds = [d["kind"] for d in documents(DEFAULTS)]
-    order = [
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration",
-        "ValidatingWebhookConfiguration",
-    ]
+    policies = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]
+    order = [*policies, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]
     assert list(dict.fromkeys(kinds)) == order
     assert kinds == sorted(kinds, key=order.index)
     assert {d["kind"] for d in parsed(render_policies(DEFAULTS))} == set(order[:2])

@@ -65,11 +65,8 @@ def test_but_names_they_must_be(name: str) -> None:
 def test_of_the_second_scheduler_the_lease_is_its_own() -> None:
     assert "leaderElection" not in scheduler_configuration(DEFAULTS)
     second = scheduler_configuration(DEFAULTS, profile="cardquota-scheduler")
-    assert second["leaderElection"] == {
-        "leaderElect": True,
-        "resourceNamespace": "cardquota-system",
-        "resourceName": "cardquota-scheduler",
-    }
+    names = {"resourceNamespace": "cardquota-system", "resourceName": "cardquota-scheduler"}
+    assert second["leaderElection"] == {"leaderElect": True, **names}
     assert second["profiles"][0]["schedulerName"] == "cardquota-scheduler"
 
 

@@ -218,13 +218,9 @@ async def test_the_api_server_says_who_may_read() -> None:
     for token, status in (*known, ("", 401), (" ", 401), ("\xff", 401)):
         assert (await asked.get("/metrics", token=token)).status == status
     assert (await asked.get("/healthz")).status == 200
-    assert reviewer.asked[1] == {
-        "user": "prometheus",
-        "uid": "1",
-        "groups": ["g"],
-        "extra": {"a": ["b"]},
-        "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
-    }
+    who = {"user": "prometheus", "uid": "1", "groups": ["g"], "extra": {"a": ["b"]}}
+    what = {"path": "/metrics", "verb": "get"}
+    assert reviewer.asked[1] == {**who, "nonResourceAttributes": what}
 
 
 async def test_an_answer_holds_for_a_while() -> None:

@@ -151,14 +151,9 @@ async def test_any_object_is_answered(
     path: str, resource: tuple[str, str], thing: Any, old: Any, operation: str
 ) -> None:
     group, name = resource
-    request = {
-        "uid": UID,
-        "resource": {"group": group, "version": "v1", "resource": name},
-        "operation": operation,
-        "namespace": "team",
-        "object": thing,
-        "oldObject": old,
-    }
+    about = {"group": group, "version": "v1", "resource": name}
+    more = {"operation": operation, "object": thing, "oldObject": old}
+    request = {"uid": UID, "resource": about, "namespace": "team", **more}
     await _answered(path, review_of(request), UID)
 
 
@@ -175,12 +170,9 @@ async def test_labels_of_metrics_stay_few() -> None:
             await endpoint.review("/validate", {**request_of(POD), "resource": resource})
             await endpoint.mutate(a_pod(f"p{number}").in_queue(f"q{number}"))
             await endpoint.post("/mutate", b"x")
-        rows = [
-            tuple(sample.labels.values())
-            for metric in endpoint.metrics.registry.collect()
-            if metric.name == "cardquota_admission_reviews"
-            for sample in metric.samples
-            if sample.name.endswith("_total")
-        ]
+        metrics = endpoint.metrics.registry.collect()
+        (reviews,) = (one for one in metrics if one.name == "cardquota_admission_reviews")
+        samples = (one for one in reviews.samples if one.name.endswith("_total"))
+        rows = [tuple(one.labels.values()) for one in samples]
         assert {kind for kind, _ in rows} == {"other", "pods", "unknown"}
         assert {decision for _, decision in rows} <= {"deny", "gate", "malformed"}

@@ -105,8 +105,5 @@ def test_which_secrets_have_one() -> None:
     assert secrets_with_certificates(OWN) == [SECRET]
     assert secrets_with_certificates(GIVEN) == [("cardquota-webhook", False)]
     extender = Settings(extender=Extender(enabled=True))
-    assert [one.name for one in secrets_with_certificates(extender)] == [
-        "cardquota-webhook",
-        "cardquota-extender",
-        "cardquota-extender-client",
-    ]
+    names = ["cardquota-webhook", "cardquota-extender", "cardquota-extender-client"]
+    assert [one.name for one in secrets_with_certificates(extender)] == names

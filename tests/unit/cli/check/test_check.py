@@ -10,15 +10,8 @@ from cardquota.cli.check import MOST_SHOWN, CheckSection, Finding, FindingKind, 
 from cardquota.cli.check.section import bounded_section
 from cardquota.cli.output import Output
 
-ONE = Finding(
-    FindingKind.REFUSED,
-    *("Pod", "team", "web"),
-    "VolcanoNotKnown",
-    "it is not known; name it",
-    "name it",
-    queue="research",
-    cards={H200: 2},
-)
+ABOUT = FindingKind.REFUSED, "Pod", "team", "web", "VolcanoNotKnown"
+ONE = Finding(*ABOUT, "it is not known; name it", "name it", queue="research", cards={H200: 2})
 BARE = replace(ONE, kind="Job", queue=None, cards={}, reason="Odd")
 
 

@@ -34,11 +34,8 @@ def test_queues_that_take_none_of_its_pods() -> None:
         a_namespace("off").with_default_queue("nowhere").in_mode("off"),
     )
     found = namespaces_section(CheckedCluster(ledger)).findings
-    assert [(one.name, one.reason) for one in found] == [
-        ("b", v.Reason.QUEUE_NOT_FOUND),
-        ("c", v.Reason.QUEUE_NOT_OPEN),
-        ("d", v.Reason.QUEUE_NOT_OPEN),
-    ]
+    reasons = v.Reason.QUEUE_NOT_FOUND, v.Reason.QUEUE_NOT_OPEN, v.Reason.QUEUE_NOT_OPEN
+    assert [(one.name, one.reason) for one in found] == [*zip("bcd", reasons, strict=True)]
     assert [one.why for one in found] == [
         "its annotation names Queue <nowhere>, which does not exist",
         "its annotation names Queue <shut>, which is Closed",

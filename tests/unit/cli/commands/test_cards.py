@@ -40,15 +40,9 @@ def written(tmp_path: Path) -> Written:
 
 
 def test_a_table_sorted_by_name(written: Written) -> None:
-    result = called(
-        "-f",
-        written(
-            a_node("b").with_cards(H800, 8),
-            a_node("a").with_cards(H200, 8),
-            a_queue("x").with_quota({H200: 6, "Gone": 2}),
-            a_queue("y").with_quota({H200: 6}),
-        ),
-    )
+    nodes = a_node("b").with_cards(H800, 8), a_node("a").with_cards(H200, 8)
+    queues = a_queue("x").with_quota({H200: 6, "Gone": 2}), a_queue("y").with_quota({H200: 6})
+    result = called("-f", written(*nodes, *queues))
     assert result.exit_code == 0
     assert result.output.splitlines() == [
         "CARD          RESOURCE         ALLOCATABLE   QUOTA   QUEUES   NODES   OVERSOLD",

@@ -79,12 +79,8 @@ def test_all_of_it_is_shown() -> None:
 
 
 def test_what_fits_says_so() -> None:
-    assert rows(FITS) == [
-        "Pod team/p: does not wait",
-        "why it fits",
-        "queue none, so no quota holds it",
-        "pods 1 on nodes, 0 at the gate",
-    ]
+    lines = ["Pod team/p: does not wait", "why it fits", "queue none, so no quota holds it"]
+    assert rows(FITS) == [*lines, "pods 1 on nodes, 0 at the gate"]
 
 
 def test_names_of_tenants_are_made_safe() -> None:

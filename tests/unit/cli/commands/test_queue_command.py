@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -78,22 +79,10 @@ ANSWER = QueueAnswer(
     ),
     more_waiters=6,
 )
-EMPTY = QueueAnswer(
-    queue="idle",
-    state="Closed",
-    fifo=False,
-    time=NOON,
-    cards=(),
-    more_cards=0,
-    resources=(),
-    held_pods=0,
-    holders=(),
-    more_holders=0,
-    waiting_pods=0,
-    waiters=(),
-    more_waiters=0,
-    quota_problem="not JSON",
-)
+NONE: Any = dict.fromkeys(("cards", "resources", "holders", "waiters"), ())
+NONE |= {f"more_{name}": 0 for name in ("cards", "holders", "waiters")}
+NONE |= {"queue": "idle", "state": "Closed", "fifo": False, "held_pods": 0, "waiting_pods": 0}
+EMPTY = replace(ANSWER, **NONE, quota_problem="not JSON")
 
 
 def text_of(answer: QueueAnswer) -> list[str]:

@@ -199,11 +199,8 @@ def test_what_is_no_number_of_pods_that_wait_is_none(said: object) -> None:
 def test_a_terminal_gets_bars() -> None:
     one = PublishedQueue("q", 0, "", {"cards": CARDS}, in_annotation=False)
     table = wide_lines(PublishedQueues([one], []), bars=True)
-    assert [line.plain.removesuffix("NOTE").split()[-1] for line in table] == [
-        "ALLOCATED/QUOTA",
-        "█" * 5 + "░" * 15,
-        "█" * 20,
-    ]
+    bars = ["ALLOCATED/QUOTA", "█" * 5 + "░" * 15, "█" * 20]
+    assert [line.plain.removesuffix("NOTE").split()[-1] for line in table] == bars
     nothing = [{"name": "a", "quota": 0, "allocated": 0}]
     one = PublishedQueue("q", 0, "", {"cards": nothing}, in_annotation=False)
     (_, row) = wide_lines(PublishedQueues([one], []), bars=True)

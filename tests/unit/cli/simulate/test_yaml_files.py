@@ -128,11 +128,8 @@ def test_json_is_read_as_it_stands(tmp_path: Path, end: str) -> None:
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [named]})
     (found,) = sort_documents(read_files([written(tmp_path, text + end)])).of(Namespace)
     assert (found.metadata.name, found.metadata.labels) == ("x", {"a": "off"})
-    (found,) = sort_documents(
-        read_files(
-            [written(tmp_path, "{apiVersion: v1, kind: Namespace, metadata: {name: y}}" + end)]
-        )
-    ).of(Namespace)
+    text = "{apiVersion: v1, kind: Namespace, metadata: {name: y}}" + end
+    (found,) = sort_documents(read_files([written(tmp_path, text)])).of(Namespace)
     assert found.metadata.name == "y"
     deep = '{"a": ' * 5_000 + "1" + "}" * 5_000
     with pytest.raises(YamlFileError, match="nested too deep"):

@@ -15,14 +15,9 @@ WAITING = 1_000
 
 def a_crowd() -> Ledger:
     """Each picks nodes by labels of its own, and by a pool that has no node yet."""
-    pods = [
-        a_pod(f"p{n}")
-        .in_queue("red")
-        .asking_for(1)
-        .gated()
-        .requiring([("pool", "In", ["new"]), (f"own-{n}", "DoesNotExist", [])])
-        for n in range(WAITING)
-    ]
+    some = (a_pod(f"p{n}").in_queue("red").asking_for(1).gated() for n in range(WAITING))
+    new = ("pool", "In", ["new"])
+    pods = [p.requiring([new, (f"own-{n}", "DoesNotExist", [])]) for n, p in enumerate(some)]
     return a_ledger(*CARDS, a_queue("red").with_quota({H200: 3, H800: 2}), *pods)
 
 

@@ -383,8 +383,8 @@ def test_a_condition_keeps_its_time_until_it_changes() -> None:
         condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
     see(ledger, queue.with_quota({H200: 1}))
     times = {c["type"]: c["lastTransitionTime"] for c in wanted(ledger, before)["conditions"]}
-    before_, now = "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"
-    assert times == {"QuotaValid": before_, "OverQuota": now, "Oversold": before_}
+    first, now = "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"
+    assert times == {"QuotaValid": first, "OverQuota": now, "Oversold": first}
 
 
 NEVER = a_queue().with_quota_text("zzz")

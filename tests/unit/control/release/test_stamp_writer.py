@@ -168,14 +168,9 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
-        assert call.body == {
-            "metadata": {
-                "uid": ADMITTED.uid,
-                "resourceVersion": "5",
-                "annotations": {v.ALLOCATED: None, v.CHARGED_QUEUE: "queue", v.TERM: TERM},
-                "labels": {v.MANAGED: v.IS_MANAGED},
-            }
-        }
+        notes = {v.ALLOCATED: None, v.CHARGED_QUEUE: "queue", v.TERM: TERM}
+        meta = {"uid": ADMITTED.uid, "resourceVersion": "5", "annotations": notes}
+        assert call.body == {"metadata": {**meta, "labels": {v.MANAGED: v.IS_MANAGED}}}
         leader.see(NOTED)
         await until(lambda: leader.idle)
         await asyncio.sleep(0.1)
@@ -226,14 +221,9 @@ async def test_i3_where_a_pod_that_came_past_us_is_charged_is_written_on_it_once
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
-        assert call.body == {
-            "metadata": {
-                "uid": PAST_US.uid,
-                "resourceVersion": "5",
-                "annotations": {**dict.fromkeys(v.STAMP), v.CHARGED_QUEUE: "queue"},
-                "labels": {v.MANAGED: "true"},
-            }
-        }
+        notes = {**dict.fromkeys(v.STAMP), v.CHARGED_QUEUE: "queue"}
+        meta = {"uid": PAST_US.uid, "resourceVersion": "5", "annotations": notes}
+        assert call.body == {"metadata": {**meta, "labels": {v.MANAGED: "true"}}}
         leader.see(WRITTEN_ON_IT)
         await until(lambda: leader.idle)
         await asyncio.sleep(0.1)

@@ -86,12 +86,9 @@ def test_before_it_is_on_a_node_nothing_is_said() -> None:
 
 def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
     """All rows of a metric by their labels' values."""
-    return {
-        tuple(sample.labels.values()): sample.value
-        for metric in metrics.registry.collect()
-        for sample in metric.samples
-        if sample.name == f"cardquota_{name}"
-    }
+    samples = (one for metric in metrics.registry.collect() for one in metric.samples)
+    found = (one for one in samples if one.name == f"cardquota_{name}")
+    return {tuple(one.labels.values()): one.value for one in found}
 
 
 async def refreshed(*things: Body, audit: bool = False) -> Metrics:
@@ -195,12 +192,8 @@ async def test_drift_is_zero_and_seen_if_it_is_not() -> None:
 
 
 def series(metrics: Metrics) -> set[str]:
-    return {
-        text
-        for metric in metrics.registry.collect()
-        for sample in metric.samples
-        for text in sample.labels.values()
-    }
+    samples = (one for metric in metrics.registry.collect() for one in metric.samples)
+    return {text for one in samples for text in one.labels.values()}
 
 
 async def test_p8_queues_that_do_not_exist_share_one_label() -> None:

@@ -31,14 +31,9 @@ def pod(cards: int = 1, card: str = H200) -> PodBody:
 
 
 def running(name: str, maker: str = "other", cards: int = 1, card: str = H200) -> PodBody:
-    return (
-        pod(cards, card)
-        .put(name, "metadata", "name")
-        .with_uid(name)
-        .stamped("queue", {card: cards})
-        .on_node("h200-a")
-        .owned_by("ReplicaSet", name=maker)
-    )
+    made = pod(cards, card).put(name, "metadata", "name").with_uid(name)
+    made = made.stamped("queue", {card: cards}).on_node("h200-a")
+    return made.owned_by("ReplicaSet", name=maker)
 
 
 class WakingStage:

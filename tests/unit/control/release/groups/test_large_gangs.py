@@ -322,11 +322,8 @@ async def test_nothing_more_of_a_gang_is_charged_while_we_drain() -> None:
 async def test_members_of_gangs_are_charged_one_gang_after_the_other() -> None:
     queues = [a_queue(name).with_quota({H200: NUMBER}) for name in ("one", "two")]
     gangs = [a_group(queue.name).in_queue(queue.name).of(NUMBER) for queue in queues]
-    pods = [
-        waiting(f"{queue.name}-{n}").in_queue(queue.name).in_group(queue.name)
-        for queue in queues
-        for n in range(NUMBER)
-    ]
+    made = ((queue.name, n) for queue in queues for n in range(NUMBER))
+    pods = [waiting(f"{queue}-{n}").in_queue(queue).in_group(queue) for queue, n in made]
     async with leading(*queues, *gangs, *pods, in_flight=4) as leader:
         more = dict.fromkeys(("one", "two"), 0)
         most = 0

@@ -280,12 +280,8 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands() -> None:
 async def test_why_a_lost_one_stays_so_is_told_until_it_moved(answer: Answer, said: str) -> None:
     ledger = world(GANG)
     heard: list[str] = []
-    writer, _ = a_writer_over(
-        ledger,
-        *(lost(), refused(409), stored(1)),
-        *(answer, stored(1)),
-        *(answer, lost()),
-        *(answer, stored(9)),
-    )
+    first = lost(), refused(409), stored(1)
+    later = answer, stored(1), answer, lost(), answer, stored(9)
+    writer, _ = a_writer_over(ledger, *first, *later)
     assert not await writer.reserve(*reserved(ledger), unsure=heard.append)
     assert heard == [said, said]

@@ -73,14 +73,8 @@ class ConditionTerm:
 
 
 def ours(status: str, reason: str, message: str, since: str = NOW) -> dict[str, Any]:
-    return {
-        "type": QUOTA_CONDITION,
-        "status": status,
-        "transitionID": TERM,
-        "lastTransitionTime": since,
-        "reason": reason,
-        "message": message,
-    }
+    about = {"type": QUOTA_CONDITION, "status": status, "transitionID": TERM}
+    return {**about, "lastTransitionTime": since, "reason": reason, "message": message}
 
 
 FIRST = {"op": "test", "path": "/status/conditions/0/type", "value": "Unschedulable"}
