@@ -12,16 +12,8 @@ from .answering_api import Answer, answering, called
 
 GROUP = "/apis/scheduling.volcano.sh/v1beta1"
 REVIEWS = "/apis/cardquota.volcano.sh/v1alpha1"
-COMMANDS = (
-    ("top",),
-    ("top", "-o", "wide"),
-    ("top", "--watch"),
-    ("queue", "red"),
-    ("explain", "job", "train", "-n", "team"),
-    ("cards",),
-    ("inspect",),
-    ("check",),
-)
+WORDS = "top|top -o wide|top --watch|queue red|explain job train -n team|cards|inspect|check"
+COMMANDS = tuple(tuple(words.split()) for words in WORDS.split("|"))
 
 
 def said(done: Result, code: int) -> str:

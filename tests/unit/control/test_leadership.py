@@ -69,15 +69,9 @@ class LeadingReplica:
         self.notifier = ChangeNotifier()
         settings, fence = Settings(), OpenFence()
         client: Any = self.script
-        work = LeaderWork(
-            self.ledger,
-            term_writers(client, lambda: 60.0, fence, settings),
-            self.told,
-            self.metrics,
-            self.notifier,
-            settings,
-            asyncio.get_running_loop().time,
-        )
+        writers = term_writers(client, lambda: 60.0, fence, settings)
+        clock, about = asyncio.get_running_loop().time, (self.metrics, self.notifier, settings)
+        work = LeaderWork(self.ledger, writers, self.told, *about, clock)
         self.leadership = Leadership(
             work,
             client,

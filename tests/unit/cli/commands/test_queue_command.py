@@ -18,19 +18,9 @@ from ..answering_api import called, posting
 
 NOON = "2026-01-02T12:00:00Z"
 SENTENCE = f"Queue <research> has insufficient <{H200}> quota: requested <1>"
-CARD = CardRoom(
-    name=H200,
-    quota=4,
-    allocated=3,
-    inqueue=1,
-    elastic=2,
-    requested=6,
-    left=0,
-    allocatable=14,
-    free=9,
-    most_on_node=8,
-    fits=0,
-)
+USED = {"quota": 4, "allocated": 3, "inqueue": 1, "elastic": 2, "requested": 6, "left": 0}
+ROOM = {"allocatable": 14, "free": 9, "most_on_node": 8, "fits": 0}
+CARD = CardRoom(name=H200, **USED, **ROOM)
 HOLDER = Holder(
     kind="Deployment",
     namespace="team",

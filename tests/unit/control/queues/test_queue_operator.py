@@ -21,13 +21,8 @@ from ..fakes import a_world, until
 from .queue_numbers import numbers
 
 GROUP_VERSION = f"{v.API_GROUP}/{v.VERSION}"
-QUEUES = {
-    "name": "queues",
-    "singularName": "queue",
-    "namespaced": False,
-    "kind": "Queue",
-    "verbs": ["list", "watch", "patch", "get"],
-}
+QUEUES = {"name": "queues", "singularName": "queue", "namespaced": False, "kind": "Queue"}
+QUEUES |= {"verbs": ["list", "watch", "patch", "get"]}
 NAMESPACES = {**QUEUES, "name": "namespaces", "singularName": "namespace", "kind": "Namespace"}
 DISCOVERY = {
     "/api": {"versions": ["v1"]},
