@@ -172,9 +172,7 @@ async def test_it_is_named_before_any_decision(server: TermServer, before: str |
 
 
 @pytest.mark.parametrize("before", [None, OTHER])
-async def test_an_api_server_that_follows_a_moment_later_is_no_fault(
-    server: TermServer, before: str | None
-) -> None:
+async def test_to_follow_a_moment_later_is_fine(server: TermServer, before: str | None) -> None:
     if before is not None:
         server.change(before)
     server.follows = False
@@ -352,9 +350,7 @@ async def test_an_api_server_that_is_silent_changes_nothing(one: KeptFence) -> N
 
 
 @pytest.mark.parametrize("at_first", [True, False])
-async def test_where_others_refuse_the_trial_it_is_told_and_stops_nobody(
-    server: TermServer, *, at_first: bool
-) -> None:
+async def test_a_trial_refused_by_others_is_told(server: TermServer, *, at_first: bool) -> None:
     server.quota_full = at_first
     async with kept(server) as one:
         begun = elapsed()

@@ -15,12 +15,8 @@ Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"
 RTX4090 = "NVIDIA-GeForce-RTX-4090"
 ALL = ("deployment", "deployment-either", "gang", "volcano-job", "gpu-mem", "hpa")
-ADMITTED, GATED, DENIED, UNMANAGED = (
-    Answer.ADMITTED,
-    Answer.GATED,
-    Answer.DENIED,
-    Answer.UNMANAGED,
-)
+ADMITTED, GATED = Answer.ADMITTED, Answer.GATED
+DENIED, UNMANAGED = Answer.DENIED, Answer.UNMANAGED
 
 
 def named(answers: Answers, name: str, kind: str | None = None) -> WorkloadAnswer:

@@ -30,7 +30,7 @@ class Timers:
         self.cancelled += 1
 
 
-class ReservationStage(ReservationTimeouts):
+class TimedGroup(ReservationTimeouts):
     """The times of a group, and what they said is over."""
 
     def __init__(self) -> None:
@@ -47,18 +47,18 @@ class ReservationStage(ReservationTimeouts):
 
 
 @pytest.fixture
-def stage() -> ReservationStage:
-    return ReservationStage()
+def stage() -> TimedGroup:
+    return TimedGroup()
 
 
 @pytest.fixture
-def reserved(stage: ReservationStage) -> ReservationStage:
+def reserved(stage: TimedGroup) -> TimedGroup:
     """It has seen the reservation."""
     stage.see(RESERVED)
     return stage
 
 
-def test_a_reservation_gets_its_time_once(stage: ReservationStage) -> None:
+def test_a_reservation_gets_its_time_once(stage: TimedGroup) -> None:
     stage.look_at_it()
     stage.see(GANG)
     assert stage.timers.seconds == []
@@ -71,7 +71,7 @@ def test_a_reservation_gets_its_time_once(stage: ReservationStage) -> None:
     assert stage.expired == [KEY]
 
 
-def test_another_reservation_gets_a_time_of_its_own(reserved: ReservationStage) -> None:
+def test_another_reservation_gets_a_time_of_its_own(reserved: TimedGroup) -> None:
     reserved.timers.calls[0]()
     reserved.see(GANG.reserving("red", {H200: 2}, term="term-2").at_revision(3))
     assert not reserved.over(KEY)
@@ -79,7 +79,7 @@ def test_another_reservation_gets_a_time_of_its_own(reserved: ReservationStage) 
 
 
 def test_of_which_nothing_started_it_is_over_at_once_and_nobody_is_told_twice(
-    stage: ReservationStage,
+    stage: TimedGroup,
 ) -> None:
     see(stage.ledger, RESERVED)
     stage.give_up(KEY, stage.ledger.groups[KEY])
@@ -88,7 +88,7 @@ def test_of_which_nothing_started_it_is_over_at_once_and_nobody_is_told_twice(
     assert stage.expired == []
 
 
-def test_it_is_not_over_while_gates_are_being_opened(reserved: ReservationStage) -> None:
+def test_it_is_not_over_while_gates_are_being_opened(reserved: TimedGroup) -> None:
     one, two = reserved.begin(KEY), reserved.begin(KEY)
     reserved.timers.calls[0]()
     reserved.end(KEY, one)
@@ -99,7 +99,7 @@ def test_it_is_not_over_while_gates_are_being_opened(reserved: ReservationStage)
     assert reserved.expired == [KEY]
 
 
-def test_it_is_over_though_more_gates_are_opened_all_the_time(reserved: ReservationStage) -> None:
+def test_it_is_over_though_more_gates_are_opened_all_the_time(reserved: TimedGroup) -> None:
     before = reserved.begin(KEY)
     reserved.timers.calls[0]()
     after = reserved.begin(KEY)
@@ -112,7 +112,7 @@ def test_it_is_over_though_more_gates_are_opened_all_the_time(reserved: Reservat
 
 
 def test_what_begins_after_the_group_moved_keeps_no_former_reservation(
-    reserved: ReservationStage,
+    reserved: TimedGroup,
 ) -> None:
     before = reserved.begin(KEY)
     assert not reserved.opening(KEY)
@@ -125,9 +125,7 @@ def test_what_begins_after_the_group_moved_keeps_no_former_reservation(
     assert not reserved.opening(KEY)
 
 
-def test_a_group_that_comes_and_goes_does_not_prolong_what_is_over(
-    reserved: ReservationStage,
-) -> None:
+def test_a_group_that_comes_and_goes_does_not_prolong_what_is_over(reserved: TimedGroup) -> None:
     before = reserved.begin(KEY)
     reserved.timers.calls[0]()
     for revision, queue in enumerate(("blue", "red", "blue"), start=3):
@@ -139,9 +137,7 @@ def test_a_group_that_comes_and_goes_does_not_prolong_what_is_over(
     assert (reserved.over(KEY), reserved.expired) == (True, [KEY])
 
 
-def test_what_ended_while_gates_were_being_opened_expires_no_more(
-    reserved: ReservationStage,
-) -> None:
+def test_what_ended_while_gates_were_being_opened_expires_no_more(reserved: TimedGroup) -> None:
     begun = reserved.begin(KEY)
     reserved.timers.calls[0]()
     reserved.ledger.group_gone(KEY)
@@ -150,7 +146,7 @@ def test_what_ended_while_gates_were_being_opened_expires_no_more(
     assert (reserved.over(KEY), reserved.expired) == (False, [])
 
 
-def test_its_time_counts_from_the_end_of_the_start(stage: ReservationStage) -> None:
+def test_its_time_counts_from_the_end_of_the_start(stage: TimedGroup) -> None:
     see(stage.ledger, GANG)
     start = stage.begin(KEY, start=True)
     stage.ledger.decisions.reserve(KEY, "red", "term-1", ((H200, 2),))
@@ -166,7 +162,7 @@ def test_its_time_counts_from_the_end_of_the_start(stage: ReservationStage) -> N
     assert (stage.over(KEY), stage.expired) == (True, [KEY])
 
 
-def test_of_two_starts_under_one_name_the_last_counts(stage: ReservationStage) -> None:
+def test_of_two_starts_under_one_name_the_last_counts(stage: TimedGroup) -> None:
     see(stage.ledger, RESERVED)
     one, two = stage.begin(KEY, start=True), stage.begin(KEY, start=True)
     stage.look_at_it()
@@ -176,7 +172,7 @@ def test_of_two_starts_under_one_name_the_last_counts(stage: ReservationStage) -
     assert stage.timers.seconds == [300.0]
 
 
-def test_it_begins_when_it_is_charged_and_not_when_it_is_seen(stage: ReservationStage) -> None:
+def test_it_begins_when_it_is_charged_and_not_when_it_is_seen(stage: TimedGroup) -> None:
     see(stage.ledger, GANG)
     stage.give_up(KEY, stage.ledger.groups[KEY])
     assert not stage.over(KEY)
@@ -187,7 +183,7 @@ def test_it_begins_when_it_is_charged_and_not_when_it_is_seen(stage: Reservation
 
 
 def test_after_the_term_all_are_forgotten_though_gates_were_being_opened(
-    reserved: ReservationStage,
+    reserved: TimedGroup,
 ) -> None:
     begun = reserved.begin(KEY)
     reserved.timers.calls[0]()
