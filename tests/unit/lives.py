@@ -9,6 +9,7 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
+from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
@@ -45,6 +46,19 @@ def a_class(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "uid": f"uid-{name}"}, "value": 100}
 
 
+def _pods(team: str, number: int, count: int, *, members: int) -> list[PodBody]:
+    """At the gate, the first ones as `members` of a gang."""
+    return [
+        a_pod(f"p{index}")
+        .in_namespace(team)
+        .with_uid(f"pod-{number}-{index}")
+        .in_group("gang" if index < members else None)
+        .asking_for(1)
+        .gated()
+        for index in range(count)
+    ]
+
+
 def a_life_of_everything(feed: Feed, number: int, release: Callable[[str], None]) -> None:
     """A team comes with all it has, works, and goes; the order of the ends changes."""
     team, queue, node, urgent = (f"{what}-{number}" for what in ("team", "queue", "node", "class"))
@@ -66,16 +80,7 @@ def a_life_of_everything(feed: Feed, number: int, release: Callable[[str], None]
     for kind, body in things:
         feed.changed(kind, body.body)
     feed.changed("nodes", things[2][1].labelled("nvidia.com/gpu.memory", "odd").body)
-    pods = [
-        a_pod(f"p{index}")
-        .in_namespace(team)
-        .with_uid(f"pod-{number}-{index}")
-        .in_group("gang" if index < 3 else None)
-        .asking_for(1)
-        .with_cpu("1")
-        .gated()
-        for index in range(5)
-    ]
+    pods = [pod.with_cpu("1") for pod in _pods(team, number, 5, members=3)]
     for pod in pods:
         feed.changed("pods", pod.body)
     for pod in pods[:3]:
@@ -115,16 +120,7 @@ def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
 def a_team_at_the_gate(number: int) -> list[tuple[str, Body]]:
     """A gang that fits, pods that fit beside it, and pods that do not."""
     team, queue = f"team-{number}", f"queue-{number}"
-    pods = [
-        a_pod(f"p{index}")
-        .in_namespace(team)
-        .with_uid(f"pod-{number}-{index}")
-        .in_group("gang" if index < 2 else None)
-        .in_queue(queue)
-        .asking_for(1)
-        .gated()
-        for index in range(6)
-    ]
+    pods = [pod.in_queue(queue) for pod in _pods(team, number, 6, members=2)]
     return [
         ("queues", a_queue(queue).with_quota({H200: 4}).with_policy("Gate")),
         ("podgroups", a_group("gang").in_namespace(team).with_uid(team).in_queue(queue).of(2)),

@@ -52,7 +52,6 @@ def test_nothing_is_left_of_thousands_of_lives_in_ledger_and_watches() -> None:
 
 
 def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
-    """A measure that sees nothing would never complain."""
     ledger = a_ledger(*CARDS)
     before = containers(ledger)
     assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.made_pods._found"} <= before.keys()
@@ -67,9 +66,6 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
         with pytest.raises(AssertionError):
             assert_nothing_grew(before, containers(ledger))
         before = containers(ledger)
-
-
-# --- what the leader has beside the ledger --------------------------------------------------
 
 
 class Silent:
@@ -108,9 +104,8 @@ async def test_the_recorder_keeps_no_more_than_it_may(recorder: EventRecorder) -
 
 
 async def test_nothing_is_left_of_a_queue_in_the_reconciler() -> None:
-    writer = QueueReconciler(
-        cast("Client", Silent()), lambda: "2026-01-01T00:00:00Z", standalone=True
-    )
+    client = cast("Client", Silent())
+    writer = QueueReconciler(client, lambda: "2026-01-01T00:00:00Z", standalone=True)
     before = containers(writer)
     for number in range(LIVES):
         queue = a_queue(f"queue-{number}").with_quota({H200: 1})
@@ -137,15 +132,8 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writers = term_writers(cast("Client", script), lambda: 60.0, OpenFence(), Settings())
-    releaser = GateReleaser(
-        ledger,
-        writers,
-        recorder,
-        Metrics(),
-        Settings(),
-        term="term",
-        clock=asyncio.get_running_loop().time,
-    )
+    clock, needs = asyncio.get_running_loop().time, (Metrics(), Settings())
+    releaser = GateReleaser(ledger, writers, recorder, *needs, term="term", clock=clock)
     feed.notifier.listen(releaser.wake)
     deciding = asyncio.create_task(releaser.run())
 

@@ -8,6 +8,15 @@ import pytest
 from cardquota.settings import Enqueue, Settings, SettingsError, Volcano, load
 
 
+def refused(folder: Path, written: str) -> str:
+    """What is said of such a file."""
+    file = folder / "config.yaml"
+    file.write_text(written)
+    with pytest.raises(SettingsError) as error:
+        load(file)
+    return str(error.value)
+
+
 @pytest.mark.parametrize(
     ("settle", "patch_timeout", "well"),
     [(3, 2.5, True), (3, 2.6, False), (1.5, 1, True), (1, 1, False), (60, 4, True)],
@@ -16,10 +25,7 @@ def test_a_new_leader_should_wait_until_the_last_patch_of_its_predecessor_has_en
     settle: float, patch_timeout: float, *, well: bool
 ) -> None:
     """I1: it may be sent at the very deadline, and is stored within its own time-out."""
-    times: Any = {
-        "leaderElection": {"settle": settle},
-        "release": {"patchTimeout": patch_timeout},
-    }
+    times: Any = {"leaderElection": {"settle": settle}, "release": {"patchTimeout": patch_timeout}}
     said = Settings(**times).hazards
     assert (said == ()) is well
     if said:
@@ -57,14 +63,8 @@ def test_n3_a_port_that_anybody_may_ask_is_a_hazard() -> None:
         ),
     ],
 )
-def test_times_that_contradict_each_other_are_named_with_their_numbers(
-    tmp_path: Path, written: str, said: str
-) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text(written)
-    with pytest.raises(SettingsError) as refused:
-        load(file)
-    assert said in str(refused.value)
+def test_times_that_contradict_each_other_are_told(tmp_path: Path, written: str, said: str) -> None:
+    assert said in refused(tmp_path, written)
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,11 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
     ],
 )
 def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text(written)
-    with pytest.raises(SettingsError) as refused:
-        load(file)
-    assert f"{key}: there is no such setting any more: " in str(refused.value)
+    assert f"{key}: there is no such setting any more: " in refused(tmp_path, written)
 
 
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])
-def test_a_variable_without_our_prefix_is_nothing_to_us(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_without_our_prefix_it_is_nothing_to_us(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Such names are other programs' too."""
     monkeypatch.setenv(name, "audit")
     assert (Settings().mode, Settings().log.level) == ("enforce", "info")
@@ -103,9 +97,7 @@ def test_one_with_it_counts(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert Settings().log.level == "debug"
 
 
-def test_a_variable_overrides_the_file_whatever_the_words_of_its_name(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_variable_comes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("{defaultQueue: file, events: {renewAfter: 100}}")
     monkeypatch.setenv("CARDQUOTA_DEFAULT_QUEUE", "environment")

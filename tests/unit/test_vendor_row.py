@@ -47,12 +47,8 @@ def test_a_row_is_known_in_the_table_and_to_the_api_server(tmp_path: Path) -> No
 
 
 def test_a_row_replaces_its_namesake(tmp_path: Path) -> None:
-    row = {
-        "name": "Ours",
-        "prefix": "amd.com",
-        "type": "gpu",
-        "productLabels": ["ours.example/card"],
-    }
+    labels = ["ours.example/card"]
+    row = {"name": "Ours", "prefix": "amd.com", "type": "gpu", "productLabels": labels}
     found = settings(tmp_path, row)
     assert [one.name for one in found.vendor_table if one.prefix == "amd.com"] == ["Ours"]
 
@@ -76,9 +72,7 @@ GPUS = {"name": "Theirs", "prefix": "nvidia.com", "type": "gpu"}
         ({"resources": ["nvidia.com/gpu.shared"]}, "names shares of cards"),
     ],
 )
-def test_d3_d4_what_is_no_whole_card_is_refused_as_one(
-    tmp_path: Path, changes: dict[str, object], said: str
-) -> None:
+def test_d3_d4_parts_are_no_cards(tmp_path: Path, changes: dict[str, object], said: str) -> None:
     """Shares and slices would be charged as whole cards, or no more be counted at all."""
     with pytest.raises(SettingsError) as refused:
         settings(tmp_path, {**GPUS, **changes})
@@ -105,9 +99,7 @@ def test_d3_d4_what_is_no_whole_card_is_refused_as_one(
         ([MINE, {**MINE, "name": "Again"}], "two rows for mine.example/xpu: keep one"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_refused(
-    tmp_path: Path, rows: list[object], said: str
-) -> None:
+def test_a_row_that_is_of_no_use_is_refused(tmp_path: Path, rows: list[object], said: str) -> None:
     with pytest.raises(SettingsError) as refused:
         settings(tmp_path, *rows)
     assert said in str(refused.value)

@@ -40,16 +40,10 @@ def test_every_node_is_structural() -> None:
 
 
 def test_keys_of_list_maps_are_required_scalars() -> None:
-    found = [
-        (path, node, key)
-        for path, node in everything()
-        for key in node.get("x-kubernetes-list-map-keys", ())
-    ]
-    assert [path for path, _, _ in found] == [
-        "Queue.status.cards",
-        "Queue.status.resources",
-        "Queue.status.conditions",
-    ]
+    keys = "x-kubernetes-list-map-keys"
+    found = [(path, node, key) for path, node in everything() for key in node.get(keys, ())]
+    fields = [f"Queue.status.{name}" for name in ("cards", "resources", "conditions")]
+    assert [path for path, _, _ in found] == fields
     for path, node, key in found:
         assert node["type"] == "array", path
         assert node["x-kubernetes-list-type"] == "map", path

@@ -64,17 +64,9 @@ def test_how_many_wait_and_since_when_by_the_status(recount: Recount) -> None:
 
 def an_answer(**more: Any) -> dict[str, Any]:
     holder = {"name": "held", "cards": [{"name": A, "amount": 2}]}
-    return {
-        "waitingPods": 2,
-        "heldPods": 1,
-        "holders": [holder],
-        "moreHolders": 0,
-        "cards": [
-            {"name": A, "allocated": 0, "inqueue": 2},
-            {"name": B, "allocated": 0, "inqueue": 0},
-        ],
-        **more,
-    }
+    cards = [{"name": A, "allocated": 0, "inqueue": 2}, {"name": B, "allocated": 0, "inqueue": 0}]
+    who = {"waitingPods": 2, "heldPods": 1, "holders": [holder], "moreHolders": 0}
+    return {**who, "cards": cards, **more}
 
 
 def test_an_answer_about_a_queue(recount: Recount) -> None:
@@ -114,10 +106,6 @@ def test_who_is_left_out_of_an_answer_holds_something_too(recount: Recount) -> N
 )
 def test_what_those_hold_whom_a_refusal_names(said: str, cards: int | None) -> None:
     assert held_by(f"Queue <q> has insufficient <{A}> quota: ...; wait{said}") == cards
-
-
-def test_a_refusal_that_says_nothing_of_quota_is_not_judged() -> None:
-    assert held_by("the API server does not answer") is None
 
 
 def test_a_refusal_that_names_who_is_gone(recount: Recount) -> None:

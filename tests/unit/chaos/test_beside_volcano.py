@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from chaos.breakages.broken import BREAKAGES
 from chaos.clients.objects import CARD_OF_NODE, NAMESPACE, A
 from chaos.clients.volcano_objects import volcano_job
 from chaos.judging.agreement import of_status
 from chaos.judging.recount import Recount
 from chaos.judging.volcano_judge import refused_for_quota, stuck
-from chaos.lengths import SHORT, beside_volcano, full
 from chaos.replay import replay
 
 from .story import Story
@@ -65,21 +63,7 @@ def test_a_pod_of_a_job_is_in_the_queue_of_the_job() -> None:
     assert [pod.key for pod in recount.waiting("q")] == ["p"]
 
 
-# --- the rest -----------------------------------------------------------------------------------
-
-
 def test_where_the_status_has_no_room_the_annotation_has_the_numbers() -> None:
     note = f'{{"cards": [{{"name": "{A}", "allocated": 2, "inqueue": 1}}]}}'
     meta = {"name": "q", "annotations": {"volcano.sh/card.status": note}}
     assert of_status([{"metadata": meta, "status": {"allocated": {}}}]) == {("q", A): (2, 1, 0)}
-
-
-def test_a_run_beside_volcano_keeps_its_lengths_and_has_faults_of_its_own() -> None:
-    short = beside_volcano(SHORT)
-    assert set(SHORT.faults) < set(short.faults)
-    assert beside_volcano(full(480)).faults == ()
-    assert beside_volcano(full(480)).config["scheduler"] == "volcano"
-
-
-def test_what_a_breakage_is_of_is_there_or_nothing_is_broken() -> None:
-    assert {breakage.of for breakage in BREAKAGES.values()} == {"", "extender", "volcano"}

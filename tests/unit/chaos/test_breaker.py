@@ -66,14 +66,9 @@ async def awaited(self: Any, name: str, *, wide: bool = False) -> str:
         ("close", shut, "takes"),
     ],
 )
-def test_what_is_not_there_or_is_another_function_by_now(
-    name: str, by: Callable[..., Any], why: str
-) -> None:
+def test_what_is_gone_or_another_one_by_now(name: str, by: Callable[..., Any], why: str) -> None:
     with Breaker() as breaker, pytest.raises(NotThereError, match=why):
         breaker.replace(Door, name, by)
-
-
-# --- all breakages --------------------------------------------------------------------------
 
 
 def targets(name: str) -> list[tuple[ModuleType | type, str]]:
@@ -91,9 +86,7 @@ def test_everything_that_a_breakage_takes_out_is_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BREAKAGES))
-def test_it_fails_where_that_is_gone_or_takes_something_else(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_fails_where_that_is_gone_or_another(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def other(self: Any, something: str, *more: Any) -> None:
         """Takes something that no breakage expects."""
 

@@ -53,10 +53,3 @@ async def test_every_no_of_ours_is_judged(message: str) -> None:
 async def test_what_is_no_denial_is_counted(code: int, message: str, what: str) -> None:
     server = await asked(code, message)
     assert (server.denials, +server.tally) == ([], {what: 1})
-
-
-def test_a_failure_has_no_status_of_an_object() -> None:
-    """What the API server says of one has a word under that key."""
-    assert Reply(500, {"kind": "Status", "status": "Failure"}).status == {}
-    assert Reply(200, {"status": {"replicas": 1}}).status == {"replicas": 1}
-    assert Reply(200, {}).status == {}

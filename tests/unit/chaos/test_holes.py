@@ -10,7 +10,6 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.api import ApiError
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.quota import SURGE, Policy, Verdict
@@ -23,6 +22,8 @@ from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 from fuzz.door.run import fuzz_door
 
+from ..extender.enqueue.test_enqueue_votes import no_job
+
 
 def waits(name: str, amount: int) -> PodBody:
     return a_pod(name).in_queue("red").naming(H200).asking_for(amount).gated()
@@ -30,9 +31,7 @@ def waits(name: str, amount: int) -> PodBody:
 
 def phantom_reservation() -> int:
     """What is charged to a queue of 3 that a group of 8 held cards has moved to (I1)."""
-    held = [
-        a_pod(name).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a") for name in "ab"
-    ]
+    held = [a_pod(n).in_group("gang").stamped("own", {H200: 4}).on_node("h200-a") for n in "ab"]
     more = a_pod("c").in_group("gang").gated()
     group = a_group().in_queue("red").of(3)
     ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 3}), group, *held, more)
@@ -137,21 +136,14 @@ class NobodyElse:
 def _nothing(group: PodGroupState, verdict: Verdict) -> None: ...
 
 
-async def _no_job(path: str) -> bytes:
-    raise ApiError(404, "NotFound", path)
-
-
 async def vote_on_what_has_no_room() -> Vote:
     group = a_group("train").in_queue("red").of(2).asking({H200: 2})
     ledger = a_ledger(
-        a_node("a").with_cards(H200, 8),
-        a_queue("red").with_quota({H200: 1}),
-        group,
-        enqueues=False,
+        a_node("a").with_cards(H200, 8), a_queue("red").with_quota({H200: 1}), group, enqueues=False
     )
     nobody: Any = NobodyElse()
     notifier = ChangeNotifier()
-    jobs = JobRequests(ledger, notifier, _no_job)
+    jobs = JobRequests(ledger, notifier, no_job)
     votes = EnqueueVotes(ledger, notifier, nobody, lambda: True, _nothing, jobs)
     votes.begin("term")
     return await votes.vote(EnqueueAsk("team", "train"))
@@ -163,9 +155,6 @@ async def test_without_the_look_at_what_is_reserved_everybody_is_permitted() -> 
         BREAKAGES["volcano-vote-unreserved"].apply(breaker)
         assert await vote_on_what_has_no_room() is Vote.PERMIT
         assert breaker.broke.keys() == set(breaker.labels)
-
-
-# --- card memory --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ def test_faults_and_denials_are_kept_beside_the_history(story: Story, tmp_path: 
     report = judged(tmp_path)
     assert report.findings == [f"denied wrongly: 1 of {('q', A)}: {denial.text}"]
     assert (report.run.seed, report.run.kills, report.run.happened) == (7, 1, happened)
-    assert judged(copied(tmp_path, _empty(tmp_path))).findings == report.findings
+    (tmp_path / "elsewhere").mkdir()
+    assert judged(copied(tmp_path, tmp_path / "elsewhere")).findings == report.findings
 
 
 def test_a_history_that_is_alone_has_no_excuse(story: Story, tmp_path: Path) -> None:
@@ -55,9 +56,3 @@ def test_it_ends_as_the_run_would(
     write(tmp_path, Beside(seed=5, breakage=breakage))
     assert replay.main(tmp_path) == code
     assert "q holds 5 of" in capsys.readouterr().out
-
-
-def _empty(folder: Path) -> Path:
-    where = folder / "elsewhere"
-    where.mkdir()
-    return where

@@ -34,9 +34,7 @@ NEXT = Trouble(70.0, 90.0, old=False)
         ([AWAY, Trouble(70.0, 90.0, anew=True)], 89.0, 70.0),
     ],
 )
-def test_how_old_what_is_decided_by_may_be(
-    troubles: list[Trouble], at: float, since: float
-) -> None:
+def test_how_old_what_decides_may_be(troubles: list[Trouble], at: float, since: float) -> None:
     assert Leeway(troubles).since(at) == since - MARGIN
 
 

@@ -115,14 +115,8 @@ class MemoryStory(Teller):
         ("holds a 1 0; holds a 1 1", ["a had card 0 and has card 1 now"]),
         ("holds a 1 0; holds a 1 1 uid=z", []),
         ("holds_cards w", []),
-        (
-            "holds_cards w; holds a 1",
-            ["a on both-0: ['w'] hold cards and ['a'] hold memory"],
-        ),
-        (
-            "holds a 1; holds_cards w",
-            ["w on both-0: ['w'] hold cards and ['a'] hold memory"],
-        ),
+        ("holds_cards w; holds a 1", ["a on both-0: ['w'] hold cards and ['a'] hold memory"]),
+        ("holds a 1; holds_cards w", ["w on both-0: ['w'] hold cards and ['a'] hold memory"]),
         # What shrinks takes nothing from anybody, and takes nobody.
         ("holds a 16000; node 24000; holds b 12000 1", []),
         (
@@ -131,10 +125,7 @@ class MemoryStory(Teller):
         ),
         # A broken card is given to nobody. A list that cannot be read says nothing.
         ("lists 0; later 10; holds a 1 1; holds b 1 0", ["b on both-0: card 0 is broken"]),
-        (
-            "node notes=0; later 10; holds a 1 1; holds b 1 0",
-            ["b on both-0: card 0 is broken"],
-        ),
+        ("node notes=0; later 10; holds a 1 1; holds b 1 0", ["b on both-0: card 0 is broken"]),
         *((f"node notes={text}; later 10; holds a 1", []) for text in ("0,", "2", "GPU-0", "1,,0")),
     ],
 )

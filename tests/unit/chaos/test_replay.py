@@ -53,9 +53,7 @@ def test_troubles_one_after_the_other_excuse_no_more_than_the_last_one(story: St
         ("waits a", "goes a", "was deleted in version 1, which follows 0"),
     ],
 )
-def test_a_missing_change_makes_the_run_say_nothing(
-    story: Story, before: str, after: str, why: str
-) -> None:
+def test_a_gap_makes_the_run_say_nothing(story: Story, before: str, after: str, why: str) -> None:
     story.tell(before).lose_last().tell(after)
     with pytest.raises(HistoryError, match=why):
         replay(story.file)
@@ -104,16 +102,12 @@ def test_elastic_are_those_that_were_bound_last(story: Story) -> None:
     assert replay(story.goes("s0").file).recount.elastic("q") == {B: 2}
 
 
-# --- gangs that are late ------------------------------------------------------------------------
-
-
 def started(story: Story, *wrong: tuple[float, float], timeout: float = 300.0) -> list[str]:
     seen = replay(story.file, wrong_times=wrong, reservation_timeout=timeout)
     return [one.what for one in seen.violations]
 
 
 def test_e8_one_that_lost_its_reservation_when_its_time_was_over(story: Story) -> None:
-    """What was released stays. Given back before that, or not at all, is no excuse."""
     story.tell("gang g abc 3; group g 3 reserving=3; starts a; pause 8; group g 3; pause 60")
     story.tell("queue other A:8")
     assert started(story, timeout=6) == []
@@ -148,9 +142,6 @@ def test_calm_is_what_is_left_of_a_time() -> None:
     calm = Calm([(10, 20), (15, 30 - AFTER), (60, 70)])
     spans = ((0, 10), (5, 40), (15, 30), (0, 100))
     assert [calm.seconds(*one) for one in spans] == [10, 15, 0, 100 - 20 - 10 - AFTER]
-
-
-# --- denials --------------------------------------------------------------------------------
 
 
 def denied(
@@ -192,10 +183,7 @@ def test_waiting_pods_of_a_queue_that_denies_count(tmp_path: Path, steps: str, w
 
 def test_nothing_is_said_of_a_denial_in_a_fault(story: Story) -> None:
     story.tell("waits a; opens a")
-    for trouble in (
-        Trouble(story.now, story.now + 8),
-        Trouble(story.now - 2, story.now, behind=8),
-    ):
+    for trouble in (Trouble(story.now, story.now + 8), Trouble(story.now - 2, story.now, behind=8)):
         seen = denied(story, trouble)
         assert (seen.wrong, seen.unjudged) == ([], 1)
     # Answers that are late excuse none.

@@ -40,9 +40,7 @@ def scene_with(api: CannedApi) -> Scene:
 @pytest.mark.parametrize(
     "fault", [faults.hold_patches, faults.delete_the_lease, faults.refuse_after_us]
 )
-async def test_a_fault_that_did_nothing_is_counted_apart_and_excuses_nothing(
-    fault: faults.Fault,
-) -> None:
+async def test_one_that_did_nothing_counts_apart_and_excuses_nothing(fault: faults.Fault) -> None:
     scene = scene_with(CannedApi())
     with scene.noted("fault: x"):
         await fault(scene, SHORT)

@@ -24,25 +24,16 @@ def wrong(story: Story, about: str, text: str = "", **more: Any) -> list[str]:
     """Of those who wait, with that event; `about`: a uid, or a pod by its name."""
     recount = replay(story.file).recount
     pod = recount.pods.get(about)
-    event = {
-        "metadata": {},
-        "involvedObject": {"uid": pod.uid if pod is not None else about},
-        "type": "Warning",
-        "reportingComponent": "cardquota",
-        "lastTimestamp": "2027-01-15T08:00:00Z",
-        "message": text or lacks(),
-        **more,
-    }
+    uid = pod.uid if pod is not None else about
+    event = {"metadata": {}, "involvedObject": {"uid": uid}, "type": "Warning"}
+    event |= {"reportingComponent": "cardquota", "lastTimestamp": "2027-01-15T08:00:00Z"}
+    event |= {"message": text or lacks(), **more}
     return pending_notices(recount, [event])
 
 
 @pytest.mark.parametrize(
     ("about", "more"),
-    [
-        ("other", {}),
-        ("a", {"reportingComponent": "kubelet"}),
-        ("a", {"type": "Normal"}),
-    ],
+    [("other", {}), ("a", {"reportingComponent": "kubelet"}), ("a", {"type": "Normal"})],
 )
 def test_a_pod_without_an_event_of_ours(tmp_path: Path, about: str, more: dict[str, Any]) -> None:
     story = Story(tmp_path).tell(f"queue q A:3,B:1; {POD}")
@@ -56,10 +47,7 @@ def test_a_pod_without_an_event_of_ours(tmp_path: Path, about: str, more: dict[s
         (POD, "a", lacks(queue="p"), ["a waits in q and its event names Queue p"]),
         *(
             (POD, "a", text, [f"a waits in q and its event says that it asks for {said}, not 4"])
-            for text, said in (
-                (lacks(asked=2), 2),
-                (f"{lacks()}; {lacks('B', asked=3)}", 3),
-            )
+            for text, said in ((lacks(asked=2), 2), (f"{lacks()}; {lacks('B', asked=3)}", 3))
         ),
         # A gang is told on its group.
         (GANG, "g", lacks(asked=4), []),

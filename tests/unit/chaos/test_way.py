@@ -77,9 +77,7 @@ async def open_and_say(way: Way, text: bytes) -> Ends:
     return reader, writer
 
 
-async def test_what_was_held_arrives_after_its_sender_is_gone(
-    way: Way, server: ShoutingServer
-) -> None:
+async def test_what_was_held_arrives_when_he_has_gone(way: Way, server: ShoutingServer) -> None:
     _, writer = await open_and_say(way, b"a")
     event = way.hold()
     writer.write(b"late")
@@ -96,9 +94,7 @@ class AlwaysLow(Random):
         return 0.0
 
 
-async def test_a_new_connection_is_held_from_its_second_piece_on(
-    way: Way, server: ShoutingServer
-) -> None:
+async def test_a_new_one_is_held_from_its_second_piece_on(way: Way, server: ShoutingServer) -> None:
     event = way.hold(AlwaysLow())
     _, writer = await open_and_say(way, b"first")
     writer.write(b"second")

@@ -47,9 +47,8 @@ def simulate(tmp_path: Path) -> Simulate:
             (tmp_path / name).write_text(edit((SAMPLES / name).read_text()))
         (tmp_path / "text.yaml").write_text(text)
         files = [str(tmp_path / name) for name in (*names, "text.yaml", *cluster)]
-        simulation = Simulation(
-            settings or Settings.model_construct(), sort_documents(read_files(files))
-        )
+        found = sort_documents(read_files(files))
+        simulation = Simulation(settings or Settings.model_construct(), found)
         answers = simulation.run()
         assert drift(simulation.ledger) == {}
         return answers

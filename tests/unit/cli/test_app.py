@@ -36,25 +36,6 @@ def files(samples: Path, tmp_path: Path) -> list[str]:
     return [argument for file in found for argument in ("-f", str(file))]
 
 
-def test_simulate_prints_sentence_and_table(files: list[str]) -> None:
-    result = called("simulate", *files)
-    assert result.exit_code == 0
-    printed = result.output.splitlines()
-    assert printed[0] == "Deployment default/chat: 3 admitted, 1 denied"
-    assert printed[1].startswith("  admitted   chat-")
-    assert printed[1].endswith(": NVIDIA-H200 1 each; on node h200-a")
-    assert SENTENCE in printed[2]
-    assert [" ".join(line.split()) for line in printed[-2:]] == [
-        "NAME STATE CARDS INQUEUE ELASTIC REQUESTED CPU MEMORY NOTE",
-        (
-            "research Open NVIDIA-H200 3/3, NVIDIA-H200/mig-1g.18gb-mixed 0/3"
-            " - - NVIDIA-H200 3 1.5/4 1.5Gi/4Gi oversold: NVIDIA-H200/mig-1g.18gb-mixed"
-        ),
-    ]
-    assert "\x1b" not in result.output
-    assert result.output == called("simulate", *files).output
-
-
 def test_simulate_as_json(files: list[str]) -> None:
     result = called("simulate", *files, "--output", "json")
     assert result.exit_code == 0
@@ -100,9 +81,7 @@ def test_many_alike_are_named_in_part() -> None:
     ]
 
 
-def test_run_hands_on_the_settings_and_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_run_passes_settings_and_its_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("defaultQueue: spare\n")
     seen = []
@@ -138,17 +117,12 @@ def test_start_imports_nothing_heavy() -> None:
 
 def test_the_document_shows_what_the_command_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CHECKOUT)
-    blocks = fenced(DOCUMENT.read_text())
+    blocks = [one.partition("\n")[2] for one in DOCUMENT.read_text().split("```")[1::2]]
     shown = [b for b in blocks if b.startswith("$ cardquota simulate") and b.count("\n") > 1]
     assert shown
     for block in shown:
         command, _, printed = block.partition("\n")
         assert called(*command.split()[2:]).output == printed
-
-
-def fenced(text: str) -> list[str]:
-    """The code blocks of a document."""
-    return [block.partition("\n")[2] for block in text.split("```")[1::2]]
 
 
 def test_the_configuration_of_a_scheduler(tmp_path: Path) -> None:
@@ -166,7 +140,6 @@ def test_the_configuration_of_a_scheduler(tmp_path: Path) -> None:
 
 
 def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
-    """Names of files and of objects, and what stands in them."""
     path = tmp_path / "odd\x1b[2J.yaml"
     path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\nspec: 'x'\n")
     found = called("simulate", "-f", str(path))

@@ -9,12 +9,12 @@ from aiohttp import web
 
 from cardquota.cli import ask as asking
 from cardquota.cli.ask import NoAnswerError, ask
-from cardquota.cluster.api import Client
-from cardquota.cluster.api.access import find_access
+from cardquota.cli.output import ClusterChoice
+from cardquota.cli.reading import client_of
 from cardquota.quota import QUEUE_REVIEWS
 from cardquota.quota.objects import Wire
 
-from .answering_api import posting
+from .answering_api import kubeconfig, posting
 
 NOT_INSTALLED = "cardquota is not installed here, or is older than this plugin"
 NOBODY_ANSWERS = (
@@ -38,14 +38,12 @@ def status(code: int, reason: str, message: str, **more: Any) -> tuple[int, str]
     return code, json.dumps({"reason": reason, "message": message, "code": code, **more})
 
 
-async def asked(kubeconfig: Path) -> AnAnswer | str:
-    client = Client(await find_access(kubeconfig, ""))
-    try:
-        return await ask(client, AnAnswer, "QueueReview", QUEUE_REVIEWS, {"queue": "q"})
-    except NoAnswerError as error:
-        return str(error)
-    finally:
-        await client.close()
+async def asked(config: Path) -> AnAnswer | str:
+    async with client_of(ClusterChoice(config)) as client:
+        try:
+            return await ask(client, AnAnswer, "QueueReview", QUEUE_REVIEWS, {"queue": "q"})
+        except NoAnswerError as error:
+            return str(error)
 
 
 async def answer_to(folder: Path, *answers: tuple[int, str]) -> tuple[AnAnswer | str, list[Any]]:
@@ -58,8 +56,8 @@ async def answer_to(folder: Path, *answers: tuple[int, str]) -> tuple[AnAnswer |
         code, text = left.pop(0) if len(left) > 1 else left[0]
         return web.Response(status=code, text=text)
 
-    async with posting(answer, folder) as kubeconfig:
-        return await asked(kubeconfig), sent
+    async with posting(answer, folder) as config:
+        return await asked(config), sent
 
 
 async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
@@ -79,10 +77,7 @@ async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
             status(403, "Forbidden", 'queuereviews is forbidden: User "x" cannot create'),
             "you may not ask this: it needs the right to create queuereviews.cardquota.volcano.sh",
         ),
-        (
-            status(404, "NotFound", 'namespaces "taem" not found'),
-            "namespace <taem> does not exist",
-        ),
+        (status(404, "NotFound", 'namespaces "taem" not found'), "namespace <taem> does not exist"),
         (
             status(403, "Forbidden", f'queuereviews.x "k" is forbidden: {TERMINATED}'),
             f'queuereviews.x "k" is forbidden: {TERMINATED}',
@@ -96,6 +91,10 @@ async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
             status(422, "Invalid", 'QueueReview "x" is invalid: status: Required value'),
             NOBODY_ANSWERS,
         ),
+        (
+            status(503, "ServiceUnavailable", "later"),
+            "the API server does not answer: 503 ServiceUnavailable: later",
+        ),
         (status(401, "Unauthorized", "Unauthorized"), "401 Unauthorized: Unauthorized"),
         ((201, "{}"), NOT_UNDERSTOOD),
         ((201, "<html>"), NOT_UNDERSTOOD),
@@ -106,25 +105,12 @@ async def test_why_there_is_no_answer(tmp_path: Path, answer: tuple[int, str], t
     assert found == told
 
 
-async def test_an_api_server_that_does_not_answer(tmp_path: Path) -> None:
-    found, _ = await answer_to(tmp_path, status(503, "ServiceUnavailable", "later"))
-    assert found == "the API server does not answer: 503 ServiceUnavailable: later"
-
-
 async def test_an_api_server_that_is_not_there(tmp_path: Path) -> None:
-    path = tmp_path / "config"
-    path.write_text(
-        "apiVersion: v1\nkind: Config\ncurrent-context: x\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
-    )
     told = "the API server does not answer: Cannot connect to host 127.0.0.1:1 [Connection refused]"
-    assert await asked(path) == told
+    assert await asked(kubeconfig(tmp_path, "http://127.0.0.1:1")) == told
 
 
-async def test_while_very_many_ask_it_tries_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_while_many_ask_it_repeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:

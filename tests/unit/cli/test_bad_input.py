@@ -1,29 +1,19 @@
 """What every command of the plugin says where it cannot answer: one line, and its exit code."""
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from cardquota.cli.output import ExitCode
-from cardquota.cli.plugin import plugin
 
-from .answering_api import Answer, answering
+from .answering_api import Answer, answering, called
 
 GROUP = "/apis/scheduling.volcano.sh/v1beta1"
 REVIEWS = "/apis/cardquota.volcano.sh/v1alpha1"
-COMMANDS = (
-    ("top",),
-    ("top", "-o", "wide"),
-    ("top", "--watch"),
-    ("queue", "red"),
-    ("explain", "job", "train", "-n", "team"),
-    ("cards",),
-    ("inspect",),
-    ("check",),
-)
+WORDS = "top|top -o wide|top --watch|queue red|explain job train -n team|cards|inspect|check"
+COMMANDS = tuple(tuple(words.split()) for words in WORDS.split("|"))
 
 
 def said(done: Result, code: int) -> str:
@@ -36,12 +26,10 @@ def said(done: Result, code: int) -> str:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 async def test_without_a_cluster(command: tuple[str, ...], tmp_path: Path) -> None:
-    nowhere = str(tmp_path / "none")
-    done = await asyncio.to_thread(CliRunner().invoke, plugin, [*command, "--kubeconfig", nowhere])
+    done = await called(tmp_path / "none", *command)
     assert "there is no such file" in said(done, ExitCode.NOT_UNDERSTOOD)
     async with answering({}, tmp_path) as config:
-        wrong = [*command, "--kubeconfig", str(config), "--context", "gone"]
-        done = await asyncio.to_thread(CliRunner().invoke, plugin, wrong)
+        done = await called(config, *command, "--context", "gone")
     assert "'gone'" in said(done, ExitCode.NOT_UNDERSTOOD)
 
 
@@ -66,8 +54,7 @@ async def test_who_lacks_a_right_is_told_which(command: tuple[str, ...], tmp_pat
     lists = f"{GROUP}/queues", "/api/v1/nodes"
     answers = {path: forbidden("list", path.rpartition("/")[2]) for path in lists}
     async with answering(answers, tmp_path, posted=posted) as config:
-        arguments = [*command, "--kubeconfig", str(config)]
-        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        done = await called(config, *command)
     text = said(done, ExitCode.FAILED)
     assert RIGHTS[command[0]] in text
     assert "\x1b" not in text

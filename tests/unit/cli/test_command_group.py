@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,22 +20,13 @@ from cardquota.cli.app import app
 from cardquota.cli.output import EXIT_CODES, ExitCode, Output
 from cardquota.cli.plugin import plugin
 
-from .answering_api import Answer, answering
+from .answering_api import Answer, a_list, answering, kubeconfig
 
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 PROGRAM = (sys.executable, "-m", "cardquota.cli.plugin")
+NOBODYS = "http://127.0.0.1:1"
 ESCAPE = "\x1b[31mred\x9b2J\u202e"
 COMMANDS = ("top", "cards", "inspect", "check")
-
-
-def kubeconfig(folder: Path, server: str = "http://127.0.0.1:1", more: str = "") -> Path:
-    path = folder / "kubeconfig"
-    path.write_text(
-        "current-context: x\n"
-        f"clusters: [{{name: c, cluster: {{server: '{server}'{more}}}}}]\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-    )
-    return path
 
 
 def one_line(arguments: tuple[str, ...], code: int) -> str:
@@ -120,7 +109,7 @@ def test_what_a_kubeconfig_names_and_is_not_there_is_one_line(tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_cluster_that_does_not_answer_is_one_line_and_1(tmp_path: Path, command: str) -> None:
-    said = one_line((command, "--kubeconfig", str(kubeconfig(tmp_path))), 1)
+    said = one_line((command, "--kubeconfig", str(kubeconfig(tmp_path, NOBODYS))), 1)
     first = {"top": "list queues", "check": "read the operator's Deployment"}
     failed = first.get(command, "list nodes")
     assert said == f"cannot {failed}: Cannot connect to host 127.0.0.1:1 [Connection refused]"
@@ -174,12 +163,10 @@ def test_exit_codes_are_in_the_help_and_in_the_document() -> None:
         assert f"| {code.value} |" in document
 
 
-def queues(count: int, name: str = "q") -> Answer:
+def queues(count: int) -> Answer:
     status = {"cards": [{"name": H200, "quota": 3}], "columns": {"cards": f"{H200} 2/3"}}
-    items = [
-        {"metadata": {"name": f"{name}-{i}", "uid": str(i)}, "status": status} for i in range(count)
-    ]
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
+    names = (f"q-{i}" for i in range(count))
+    return a_list(*({"metadata": {"name": one, "uid": one}, "status": status} for one in names))
 
 
 async def ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
@@ -241,12 +228,10 @@ async def test_ctrl_c_ends_it_with_130_and_without_a_word(tmp_path: Path) -> Non
     server.close()
 
 
-@contextmanager
-def a_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    yield
 
 
 def test_colours_are_for_terminals_and_not_where_no_color_is_set(
@@ -257,10 +242,10 @@ def test_colours_are_for_terminals_and_not_where_no_color_is_set(
         return capsys.readouterr().out
 
     assert printed() == "x\n"
-    with a_terminal(monkeypatch):
-        assert printed() == "\x1b[31mx\x1b[0m\n"
-        monkeypatch.setenv("NO_COLOR", "1")
-        assert printed() == "x\n"
+    a_terminal(monkeypatch)
+    assert printed() == "\x1b[31mx\x1b[0m\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert printed() == "x\n"
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -268,10 +253,8 @@ def test_no_line_has_a_command_for_the_terminal(
     terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if terminal:
-        with a_terminal(monkeypatch):
-            printing.print_lines([Text(f"a\n{ESCAPE} é █")])
-    else:
-        printing.print_lines([Text(f"a\n{ESCAPE} é █")])
+        a_terminal(monkeypatch)
+    printing.print_lines([Text(f"a\n{ESCAPE} é █")])
     assert capsys.readouterr().out == "a??[31mred?2J? é █\n"
 
 

@@ -121,12 +121,7 @@ class Script:
         return _metadata(answer) if metadata_only else answer
 
     async def post(
-        self,
-        path: str,
-        body: object,
-        *,
-        params: dict[str, str] | None = None,
-        timeout: float = 0.0,
+        self, path: str, body: object, *, params: dict[str, str] | None = None, timeout: float = 0.0
     ) -> bytes:
         return await self._answer(Call("POST", path, body, params or {}, timeout))
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
@@ -92,11 +93,8 @@ class Leader:
     @property
     def opened(self) -> list[str]:
         """Names of pods whose gate was asked to be opened, in order."""
-        return [
-            call.path.rpartition("/")[2]
-            for call in self.script.patches
-            if "/pods/" in call.path and not call.settles and not call.asks
-        ]
+        pods = [call for call in self.script.patches if "/pods/" in call.path]
+        return [c.path.rpartition("/")[2] for c in pods if not c.settles and not c.asks]
 
     @property
     def busy(self) -> bool:
@@ -117,23 +115,9 @@ class Leader:
 
 @asynccontextmanager
 async def leading(
-    *things: Body,
-    answers: tuple[Answer, ...] = (),
-    in_flight: int = 32,
-    left: float = 60.0,
-    phases: bool = False,
-    reservation_timeout: float = 300.0,
-    later: Later = in_loop_later,
-    began: float = 0.0,
+    *things: Body, answers: tuple[Answer, ...] = (), left: float = 60.0, **options: Any
 ) -> AsyncIterator[Leader]:
-    leader = Leader(
-        *things,
-        in_flight=in_flight,
-        phases=phases,
-        reservation_timeout=reservation_timeout,
-        later=later,
-        began=began,
-    )
+    leader = Leader(*things, **options)
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())
     try:

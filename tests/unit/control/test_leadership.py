@@ -69,15 +69,9 @@ class LeadingReplica:
         self.notifier = ChangeNotifier()
         settings, fence = Settings(), OpenFence()
         client: Any = self.script
-        work = LeaderWork(
-            self.ledger,
-            term_writers(client, lambda: 60.0, fence, settings),
-            self.told,
-            self.metrics,
-            self.notifier,
-            settings,
-            asyncio.get_running_loop().time,
-        )
+        writers = term_writers(client, lambda: 60.0, fence, settings)
+        clock, about = asyncio.get_running_loop().time, (self.metrics, self.notifier, settings)
+        work = LeaderWork(self.ledger, writers, self.told, *about, clock)
         self.leadership = Leadership(
             work,
             client,
@@ -127,7 +121,6 @@ async def test_queues_are_told_by_events_once_their_conditions_turn_out_not_to_b
 
 
 async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:
-    """Once that holds all that we wrote: here, once the open gate has been seen."""
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
     leaving = asyncio.create_task(replica.leadership.stop(1.0))
@@ -150,14 +143,12 @@ async def test_or_nothing_if_that_is_not_seen_in_time(
 async def test_an_exit_before_it_decided_hands_over_nothing(
     replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What its predecessor wrote may not have been seen."""
     monkeypatch.setattr(module, "settle_and_catch_up", forever)
     replica.leadership.acquired("term")
     assert await replica.leadership.stop(1.0) == (True, None)
 
 
 async def test_an_exit_with_a_lost_patch_may_not(replica: LeadingReplica) -> None:
-    """I1: it may land yet."""
     replica.script.answers = [lost() for _ in range(1_000)]
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) > 1)

@@ -37,17 +37,12 @@ def test_all_is_built_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == ""
 
 
-def test_a_failed_build_leaves_no_half_binary(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_build_leaves_no_half_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIL", versions.PACKAGES["kube-scheduler"])
     with pytest.raises(PlaneError, match="cannot compile"):
         build.build()
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "etcd",
-        "kube-apiserver",
-        "kube-controller-manager",
-    ]
+    names = ["etcd", "kube-apiserver", "kube-controller-manager"]
+    assert sorted(path.name for path in folder.iterdir()) == names
     assert sorted(path.name for path in folder.parent.iterdir()) == ["bin", "lock"]
 
 

@@ -20,7 +20,6 @@ from cardquota_dev.paths import CHECKOUT
 
 
 def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the environment says."""
     monkeypatch.setenv("CARDQUOTA_MODE", "audit")
     assert main(["--check"]) == 0
     assert {path.parent for path in committed()} == {
@@ -32,9 +31,7 @@ def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None
     assert kustomization["resources"] == [path.name for path in files]
 
 
-def test_what_differs_is_named_or_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_differs_is_told_or_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {tmp_path / "new" / name: name for name in "ab"}
     assert keep(files, check=True) == 1
     assert len(capsys.readouterr().err.splitlines()) == len(files)

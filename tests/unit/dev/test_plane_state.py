@@ -41,18 +41,14 @@ def test_what_is_recorded_is_ended(folder: Folder, sleeper: subprocess.Popen[byt
     assert not state.process("sleeper").alive
 
 
-def test_a_number_used_again_is_another_process(
-    folder: Folder, sleeper: subprocess.Popen[bytes]
-) -> None:
+def test_a_number_used_again_is_another(folder: Folder, sleeper: subprocess.Popen[bytes]) -> None:
     PlaneState(processes=[Process("sleeper", sleeper.pid, "another moment")]).write(folder)
     end_recorded(folder)
     assert sleeper.poll() is None
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
-def test_what_nobody_recorded_is_found_by_its_mark(
-    folder: Folder, sleeper: subprocess.Popen[bytes]
-) -> None:
+def test_what_bears_the_mark_is_found(folder: Folder, sleeper: subprocess.Popen[bytes]) -> None:
     assert [one.pid for one in marked(folder.path)] == [sleeper.pid]
     assert marked(folder.path / "other") == []
 

@@ -5,82 +5,37 @@ from typing import Any
 
 import pytest
 
-from cardquota_dev.plane.volcano.api_objects import GROUP_NAME, TASK_SPEC
+from builders import a_group, a_node, a_pod, a_queue
+from builders.group import GroupBody
+from builders.node import NodeBody
+from builders.pod import PodBody
+from builders.queue import QueueBody
 from cardquota_dev.plane.volcano.scheduler.group_status import group_status, why_unschedulable
 from cardquota_dev.plane.volcano.scheduler.session import VolcanoSession
 
-Json = dict[str, Any]
+
+def member(name: str, cpu: str = "1", task: str = "worker") -> PodBody:
+    pod = a_pod(name).in_group("g").of_task(task).with_cpu(cpu).in_phase("Pending")
+    return pod.with_spec(schedulerName="volcano")
 
 
-def a_pod(
-    name: str,
-    *,
-    group: str = "g",
-    phase: str = "Pending",
-    node: str = "",
-    gated: bool = False,
-    task: str = "worker",
-    cpu: str = "1",
-    needs: dict[str, str] | None = None,
-    deleted: bool = False,
-) -> Json:
-    spec: Json = {
-        "schedulerName": "volcano",
-        "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}],
-    }
-    if node:
-        spec["nodeName"] = node
-    if gated:
-        spec["schedulingGates"] = [{"name": "example.com/wait"}]
-    if needs:
-        spec["nodeSelector"] = needs
-    meta: Json = {"name": name, "namespace": "team", "uid": f"uid-{name}"}
-    meta["annotations"] = {GROUP_NAME: group, TASK_SPEC: task}
-    if deleted:
-        meta["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    return {"metadata": meta, "spec": spec, "status": {"phase": phase}}
+def of_four(name: str) -> NodeBody:
+    allocatable = {"cpu": "4", "pods": "100"}
+    return a_node(name).put(allocatable, "status", "allocatable").put({}, "spec")
 
 
-def a_node(name: str, *, cpu: str = "4", labels: dict[str, str] | None = None) -> Json:
-    return {
-        "metadata": {"name": name, "labels": labels or {}},
-        "spec": {},
-        "status": {"allocatable": {"cpu": cpu, "pods": "100"}},
-    }
-
-
-def a_pod_group(
-    name: str = "g",
-    *,
-    phase: str = "Inqueue",
-    minimum: int = 2,
-    queue: str = "default",
-    resources: dict[str, str] | None = None,
-) -> Json:
-    return {
-        "metadata": {"name": name, "namespace": "team", "uid": f"uid-{name}"},
-        "spec": {"minMember": minimum, "queue": queue, "minResources": resources or {}},
-        "status": {"phase": phase} if phase else {},
-    }
-
-
-def an_open_queue(name: str = "default", *, state: str = "Open", **capability: str) -> Json:
-    return {
-        "metadata": {"name": name},
-        "spec": {"capability": capability},
-        "status": {"state": state},
-    }
+def gang(name: str = "g", phase: str = "Inqueue") -> GroupBody:
+    return a_group(name).in_queue("default").of(2).in_phase(phase)
 
 
 def a_session(
-    *pods: Json,
-    nodes: tuple[Json, ...] = (a_node("n1"),),
-    groups: tuple[Json, ...] = (a_pod_group(),),
-    queues: tuple[Json, ...] = (an_open_queue(),),
-    binding: dict[str, str] | None = None,
+    *pods: PodBody,
+    nodes: tuple[NodeBody, ...] = (of_four("n1"),),
+    groups: tuple[GroupBody, ...] = (gang(),),
+    queue: QueueBody = a_queue("default").in_state("Open"),  # noqa: B008 - nobody changes it
 ) -> VolcanoSession:
-    named = {one["metadata"]["name"]: one for one in queues}
-    return VolcanoSession(pods, nodes, groups, named, binding or {})
+    made, there, gangs = ([one.body for one in things] for things in (pods, nodes, groups))
+    return VolcanoSession(made, there, gangs, {"default": queue.body}, {})
 
 
 def bound(session: VolcanoSession, *, cache_errors: bool = True) -> dict[str, str]:
@@ -89,35 +44,36 @@ def bound(session: VolcanoSession, *, cache_errors: bool = True) -> dict[str, st
 
 
 def test_a_gang_is_bound_together_or_not_at_all() -> None:
-    pods = a_pod("a", cpu="3"), a_pod("b", cpu="3")
+    pods = member("a", "3"), member("b", "3")
     assert bound(a_session(*pods)) == {}
-    assert bound(a_session(*pods, nodes=(a_node("n1"), a_node("n2")))) == {"a": "n1", "b": "n2"}
+    nodes = of_four("n1"), of_four("n2")
+    assert bound(a_session(*pods, nodes=nodes)) == {"a": "n1", "b": "n2"}
 
 
 def test_gated_pods_are_skipped_and_hold_nothing() -> None:
-    groups = a_pod_group("g"), a_pod_group("h", minimum=1)
-    gated = a_pod("a", gated=True, cpu="4"), a_pod("b", gated=True, cpu="4")
-    session = a_session(*gated, a_pod("c", group="h", cpu="4"), groups=groups)
+    gated = member("a", "4").gated(), member("b", "4").gated()
+    session = a_session(*gated, member("c", "4").in_group("h"), groups=(gang("g"), gang("h").of(1)))
     assert session.allocated("default") == {}
     assert bound(session) == {"c": "n1"}
 
 
 def test_later_pods_of_a_task_inherit_failures_unless_it_is_switched_off() -> None:
-    nodes = a_node("n1", labels={"m": "1"}), a_node("n2", labels={"m": "2"})
-    pods = a_pod("a", needs={"m": "1"}), a_pod("b", needs={"m": "2"})
-    session = a_session(*pods, nodes=nodes)
+    nodes = of_four("n1").labelled("m", "1"), of_four("n2").labelled("m", "2")
+    first = member("a").on_nodes_labelled({"m": "1"})
+    second = member("b").on_nodes_labelled({"m": "2"})
+    session = a_session(first, second, nodes=nodes)
     assert bound(session) == {}
     (group,) = session.groups
     assert group.misfits == {"node(s) didn't match Pod's node selector": 2}
-    assert bound(a_session(*pods, nodes=nodes), cache_errors=False) == {"a": "n1", "b": "n2"}
-    roles = a_pod("a", needs={"m": "1"}), a_pod("b", needs={"m": "2"}, task="master")
-    assert bound(a_session(*roles, nodes=nodes)) == {"a": "n1", "b": "n2"}
+    both = {"a": "n1", "b": "n2"}
+    assert bound(a_session(first, second, nodes=nodes), cache_errors=False) == both
+    assert bound(a_session(first, second.of_task("master"), nodes=nodes)) == both
 
 
 def test_a_capability_counts_what_was_enqueued_before() -> None:
     resources = {"cpu": "2", "requests.cpu": "2", "count/pods": "2", "nvidia.com/gpu": "2"}
-    groups = tuple(a_pod_group(name, phase="", resources=resources) for name in "abc")
-    session = a_session(groups=groups, queues=(an_open_queue(cpu="4"),))
+    groups = tuple(gang(name, "").needing(resources) for name in "abc")
+    session = a_session(groups=groups, queue=a_queue("default").in_state("Open").limited_to("4"))
     for group in session.may_enqueue():
         group.enqueued = session.has_capability(group)
     # Cards are not named, so they are not limited.
@@ -137,27 +93,27 @@ def test_a_capability_counts_what_was_enqueued_before() -> None:
     ],
 )
 def test_phases(before: str, pods: tuple[tuple[str, str], ...], after: str) -> None:
-    made = (a_pod(f"p{at}", phase=one[0], node=one[1]) for at, one in enumerate(pods))
-    session = a_session(*made, groups=(a_pod_group(phase=before),), nodes=())
+    made = (
+        member(f"p{at}").in_phase(phase).put(node, "spec", "nodeName")
+        for at, (phase, node) in enumerate(pods)
+    )
+    session = a_session(*made, groups=(gang("g", before),), nodes=())
     assert group_status(session.groups[0], "s")["phase"] == after
 
 
-def status_of(*pods: Json, group: Json) -> dict[str, Any]:
-    return group_status(a_session(*pods, groups=(group,)).groups[0], "s")
-
-
 def test_unschedulable_stays_true_after_the_group_was_bound() -> None:
-    group = a_pod_group()
-    first = status_of(a_pod("a"), group=group)
+    def status_of(*pods: PodBody, group: GroupBody) -> dict[str, Any]:
+        return group_status(a_session(*pods, groups=(group,)).groups[0], "s")
+
+    first = status_of(member("a"), group=gang())
     assert [one["type"] for one in first["conditions"]] == ["Unschedulable"]
-    second = status_of(
-        a_pod("a", node="n1"), a_pod("b", node="n1"), group={**group, "status": first}
-    )
+    there = [member(name).put("n1", "spec", "nodeName") for name in "ab"]
+    second = status_of(*there, group=gang().put(first, "status"))
     types = [(one["type"], one["status"]) for one in second["conditions"]]
     assert types == [("Unschedulable", "True"), ("Scheduled", "True")]
     assert second["phase"] == "Running"
 
 
 def test_why_a_group_is_unschedulable_tells_of_gates() -> None:
-    session = a_session(a_pod("a", gated=True), a_pod("b", gated=True))
+    session = a_session(member("a").gated(), member("b").gated())
     assert "2 gated, 2 minAvailable" in why_unschedulable(session.groups[0])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
@@ -28,9 +29,7 @@ MOVED = refused(409, "Conflict")
 class BinderWorld:
     """A binder over a ledger, whose API server is a script."""
 
-    def __init__(
-        self, *things: Body, answers: tuple[Answer, ...] = (), spread: bool = False
-    ) -> None:
+    def __init__(self, *things: Body, answers: Sequence[Answer] = (), spread: bool = False) -> None:
         self.ledger: Ledger = a_ledger(*things)
         self.notifier = ChangeNotifier()
         self.script = Script(*answers)
@@ -71,9 +70,8 @@ def asking(name: str = "p", amount: int = 8138) -> PodBody:
 
 def pod_at(revision: int, uid: str = "uid-p", node: str = "") -> Answer:
     spec = {"nodeName": node} if node else {}
-    return json.dumps(
-        {"metadata": {"uid": uid, "resourceVersion": str(revision)}, "spec": spec}
-    ).encode()
+    meta = {"uid": uid, "resourceVersion": str(revision)}
+    return json.dumps({"metadata": meta, "spec": spec}).encode()
 
 
 def lost_until_it_landed(world: BinderWorld) -> asyncio.Event:
@@ -132,9 +130,8 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
 
 
 async def test_b5_spread_takes_the_emptiest() -> None:
-    world = BinderWorld(
-        NODE, a_pod("a").on_card("n1", 0, 1), asking(), answers=(CREATED,), spread=True
-    )
+    pods = a_pod("a").on_card("n1", 0, 1), asking()
+    world = BinderWorld(NODE, *pods, answers=(CREATED,), spread=True)
     await world.bind()
     assert world.node.used == [1, 8138]
 
@@ -155,9 +152,8 @@ async def test_b5_times_of_a_node_always_increase() -> None:
     for i in range(3):
         assert await world.bind(f"p{i}") == ""
         world.now -= 500
-    times = [
-        c.body["metadata"]["annotations"]["ALIYUN_COM_GPU_MEM_ASSUME_TIME"] for c in world.bindings
-    ]
+    notes = [call.body["metadata"]["annotations"] for call in world.bindings]
+    times = [one["ALIYUN_COM_GPU_MEM_ASSUME_TIME"] for one in notes]
     assert times == ["1000", "1001", "1002"]
 
 
@@ -181,9 +177,8 @@ async def test_b5_another_node_while_a_bind_is_under_way() -> None:
 async def test_b5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
     world = BinderWorld(NODE, asking())
     assert "is not known to cardquota" in await world.bind(uid="another")
-    assert "is not known to cardquota" in await world.binder.bind(
-        BindArgs("other", "team", "uid-p", "n1")
-    )
+    other = await world.binder.bind(BindArgs("other", "team", "uid-p", "n1"))
+    assert "is not known to cardquota" in other
     assert world.script.calls == []
 
 

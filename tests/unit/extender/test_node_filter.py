@@ -59,82 +59,59 @@ def test_b4_the_unit_is_the_nodes() -> None:
     assert found.failed == {"n1": "no single card has 8 GiB free"}
 
 
+BOTH = sharing("n1").offering(8, GPU)
+BY_CARD = a_pod("w").asking_for(1)
+NOT_KNOWN = "node is not known to cardquota"
+OF_BOTH = "node has pods with whole cards and pods with card memory"
+
+
 @pytest.mark.parametrize(
-    ("things", "text", "curable"),
+    ("pod", "things", "text", "curable"),
     [
-        ([a_node("n1").with_cards(H200, 8)], "node gives out whole cards", False),
-        ([a_node("n1")], "node shares no card memory", False),
-        ([], "node is not known to cardquota", False),
-        ([on("a", "n1", 0, 1)], "node is not known to cardquota", False),
+        (POD, [a_node("n1").with_cards(H200, 8)], "node gives out whole cards", False),
+        (POD, [a_node("n1")], "node shares no card memory", False),
+        (POD, [], NOT_KNOWN, False),
+        (POD, [on("a", "n1", 0, 1)], NOT_KNOWN, False),
         (
+            POD,
             [a_node("n1").offering(8, v.GPU_MEMORY)],
             "node does not say what cards it has (aliyun.com/gpu-mem, aliyun.com/gpu-count)",
             False,
         ),
-        (
-            [sharing("n1").offering(8, GPU), a_pod("w").asking_for(1).on_node("n1")],
-            "node gives out whole cards",
-            True,
-        ),
-        (
-            [
-                sharing("n1").offering(8, GPU),
-                a_pod("w").asking_for(1).on_node("n1"),
-                on("a", "n1", 0, 1),
-            ],
-            "node has pods with whole cards and pods with card memory",
-            True,
-        ),
+        (POD, [BOTH, BY_CARD.on_node("n1")], "node gives out whole cards", True),
+        (POD, [BOTH, BY_CARD.on_node("n1"), on("a", "n1", 0, 1)], OF_BOTH, True),
+        (BY_CARD, [sharing("n1")], "node gives out card memory", False),
+        (BY_CARD, [], NOT_KNOWN, False),
+        (BY_CARD, [BOTH, on("a", "n1", 0, 1)], "node gives out card memory", True),
+        (BY_CARD, [BOTH, BY_CARD.on_node("n1"), on("a", "n1", 0, 1)], OF_BOTH, True),
     ],
 )
-def test_b3_a_pod_by_memory_goes_to_no_node_by_card(
-    things: list[Body], text: str, curable: bool
+def test_b3_a_pod_by_memory_and_one_by_card_go_to_no_node_of_the_other_kind(
+    pod: PodBody, things: list[Body], text: str, curable: bool
 ) -> None:
-    found = fit(POD, *things, names=("n1",))
+    found = fit(pod, *things, names=("n1",))
     assert found[:3] == ([], {"n1": text} if curable else {}, {} if curable else {"n1": text})
-    assert found.unknown is (text == "node is not known to cardquota" and not things)
+    assert found.unknown is (text == NOT_KNOWN and not things)
 
 
 @pytest.mark.parametrize(
-    ("things", "text", "curable"),
+    ("pod", "node"),
     [
-        ([sharing("n1")], "node gives out card memory", False),
-        ([], "node is not known to cardquota", False),
-        ([sharing("n1").offering(8, GPU), on("a", "n1", 0, 1)], "node gives out card memory", True),
-        (
-            [
-                sharing("n1").offering(8, GPU),
-                a_pod("w").asking_for(1).on_node("n1"),
-                on("a", "n1", 0, 1),
-            ],
-            "node has pods with whole cards and pods with card memory",
-            True,
-        ),
+        (POD, BOTH),
+        (BY_CARD, BOTH),
+        (a_pod().asking_for_memory(1).asking_for(1, "rdma/hca"), sharing("n1")),
+        (a_pod().asking_for_memory(0), a_node("n1")),
     ],
+    ids=["B3: undecided", "B3: undecided, by card", "another device", "a request of nothing"],
 )
-def test_b3_a_pod_by_card_goes_to_no_node_by_memory(
-    things: list[Body], text: str, curable: bool
-) -> None:
-    found = fit(a_pod().asking_for(1), *things, names=("n1",))
-    assert found[:3] == ([], {"n1": text} if curable else {}, {} if curable else {"n1": text})
-    assert found.unknown is (text == "node is not known to cardquota" and not things)
-
-
-def test_b3_an_undecided_node_takes_both() -> None:
-    node = sharing("n1").offering(8, GPU)
-    assert fit(POD, node, names=("n1",)).names == ["n1"]
-    assert fit(a_pod().asking_for(1), node, names=("n1",)).names == ["n1"]
+def test_b3_b4_a_node_takes_it(pod: PodBody, node: NodeBody) -> None:
+    assert fit(pod, node, names=("n1",)).names == ["n1"]
 
 
 def test_b4_a_pod_that_asks_for_both_fits_nowhere() -> None:
     pod = a_pod().asking_for_memory(1).asking_for(1)
     text = "pod asks for aliyun.com/gpu-mem and for whole cards: it can have only one of them"
     assert fit(pod, sharing("n1"), names=("n1",)).unresolvable == {"n1": text}
-
-
-def test_b4_another_device_beside_memory_is_no_matter() -> None:
-    pod = a_pod().asking_for_memory(1).asking_for(1, "rdma/hca")
-    assert fit(pod, sharing("n1"), names=("n1",)).names == ["n1"]
 
 
 @pytest.mark.parametrize("amount", ["-1", "1.5", "1e30", "x"])
@@ -144,22 +121,13 @@ def test_b4_a_request_that_cannot_be_read_fits_nowhere(amount: str) -> None:
     assert found.unresolvable["n1"].startswith("pod cannot be read: resource aliyun.com/gpu-mem: ")
 
 
-def test_b4_a_request_of_nothing_asks_for_no_card() -> None:
-    assert fit(a_pod().asking_for_memory(0), a_node("n1"), names=("n1",)).names == ["n1"]
-
-
 def test_b4_the_pods_total_counts() -> None:
-    pod = a_pod().with_spec(
-        containers=[
-            {"name": "a", "resources": {"limits": {v.GPU_MEMORY: "8000"}}},
-            {"name": "b", "resources": {"limits": {v.GPU_MEMORY: "8300"}}},
-        ]
-    )
+    asks = ({"limits": {v.GPU_MEMORY: amount}} for amount in ("8000", "8300"))
+    pod = a_pod().with_spec(containers=[{"name": "a", "resources": one} for one in asks])
     assert fit(pod, sharing("n1"), names=("n1",)).names == []
 
 
 def test_b4_each_node_has_its_own_reason() -> None:
-    """Though it is worked out once for all nodes that are alike."""
     found = fit(
         POD,
         *(sharing("n1"), sharing("n2"), sharing("n3")),
@@ -169,16 +137,9 @@ def test_b4_each_node_has_its_own_reason() -> None:
         sharing("n5"),
         names=("n1", "n2", "n3", "n4", "n5", "n6"),
     )
-    assert found == NodeFit(
-        ["n5"],
-        {"n1": NO_ROOM, "n3": NO_ROOM},
-        {
-            "n2": "no healthy card has 8138 MiB",
-            "n4": "node gives out whole cards",
-            "n6": "node is not known to cardquota",
-        },
-        unknown=True,
-    )
+    whole, unknown = "node gives out whole cards", "node is not known to cardquota"
+    wrong = {"n2": "no healthy card has 8138 MiB", "n4": whole, "n6": unknown}
+    assert found == NodeFit(["n5"], {"n1": NO_ROOM, "n3": NO_ROOM}, wrong, unknown=True)
 
 
 # --- B9: memory needs a queue with a row ----

@@ -104,12 +104,8 @@ def test_b6_a_node_that_offers_none_at_present() -> None:
     assert rank(a_pod().asking_for(1, GPU), cards("n1"), names=("n1",)) == [BEST]
 
 
-REQUESTS = (
-    memory(4069),
-    memory(8138),
-    a_pod("new").asking_for(1),
-    a_pod("new").asking_for(2).naming(f"{H800}|{H200}"),
-)
+BY_CARD = a_pod("new").asking_for(1), a_pod("new").asking_for(2).naming(f"{H800}|{H200}")
+REQUESTS = memory(4069), memory(8138), *BY_CARD
 
 
 def test_b6_what_is_kept_of_nodes_follows_every_event() -> None:
@@ -149,7 +145,6 @@ def test_b6_what_is_kept_of_nodes_follows_every_event() -> None:
 
 
 def test_b6_of_many_requests_the_last_are_kept() -> None:
-    """Nothing follows the others any more: an event about a node costs for those alone."""
     ledger = a_ledger(*THREE)
     ranking = NodeRanking(ledger)
     for amount in range(1, 5 * KEPT):

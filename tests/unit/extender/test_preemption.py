@@ -28,8 +28,8 @@ FULL = sharing(), on("a", 0, 8138), on("b", 0, 8138), on("c", 1, 8138), on("d", 
 
 
 def test_b7_the_pods_of_one_card() -> None:
-    """kube-scheduler would end one of each card: the sum is enough, and no card is."""
     assert victims(CARD, ["a", "c"], *FULL) is None
+    assert victims(CARD, ["a", "x"], *FULL) is None, "only pods that were proposed"
     assert victims(CARD, ["a", "c", "d"], *FULL) == ["c", "d"]
     assert victims(8138, ["a", "c"], *FULL) == ["a"]
 
@@ -41,7 +41,6 @@ def test_b7_the_fewest_and_the_least_important_first() -> None:
 
 
 def test_b7_who_is_not_needed_is_let_off() -> None:
-    """The small one is the least important, and does not help where the large one must end."""
     things = sharing(), on("a", 0, 12207), on("b", 0, 4069), on("c", 1, CARD)
     assert victims(12207, ["a", "b"], *things) == ["a"]
     assert victims(4069, ["a", "b"], *things) == ["b"]
@@ -51,10 +50,6 @@ def test_b7_nobody_ends_where_there_is_room() -> None:
     """kube-scheduler takes an empty list of victims for a fault of ours."""
     assert victims(8138, ["a"], sharing(), on("a", 0, CARD)) is None
     assert victims(8138, [], *FULL) is None
-
-
-def test_b7_only_pods_that_were_proposed() -> None:
-    assert victims(CARD, ["a", "x"], *FULL) is None
 
 
 def test_b7_a_broken_card_is_freed_in_vain() -> None:
@@ -71,7 +66,6 @@ def test_b7_pods_whose_card_is_not_known_may_be_on_any() -> None:
 
 
 def test_b7_what_the_node_offers_in_all_must_suffice_too() -> None:
-    """Half a card less is allocatable: the room on one card alone would do nothing."""
     node = sharing().offering(CARD + 8138, v.GPU_MEMORY).with_capacity(2 * CARD, v.GPU_MEMORY)
     things = node, on("a", 0, 8138), on("b", 0, 4069), on("c", 1, 8138), on("d", 1, 4069)
     assert victims(8138, ["a", "b"], *things) == ["a"]

@@ -108,20 +108,13 @@ async def test_the_verbs_of_kube_scheduler() -> None:
     call: dict[str, Any] = {"Pod": POD.body, "NodeNames": ["n1", "n2", "n3"]}
     holders = a_pod("a").on_card("n1", 0, 8138), a_pod("b").on_card("n1", 1, 8138)
     async with serving(*NODES, *holders) as address:
-        assert await post(address, "filter", call) == {
-            "NodeNames": ["n1"],
-            "FailedNodes": {},
-            "FailedAndUnresolvableNodes": {
-                "n2": "no healthy card has 8138 MiB",
-                "n3": "node is not known to cardquota",
-            },
-            "Error": "",
-        }
-        assert await post(address, "prioritize", call) == [
-            {"Host": "n1", "Score": 10},
-            {"Host": "n2", "Score": 0},
-            {"Host": "n3", "Score": 0},
-        ]
+        unknown, small = "node is not known to cardquota", "no healthy card has 8138 MiB"
+        wrong = {"n2": small, "n3": unknown}
+        found = {"NodeNames": ["n1"], "FailedNodes": {}, "FailedAndUnresolvableNodes": wrong}
+        assert await post(address, "filter", call) == {**found, "Error": ""}
+        scores = ("n1", 10), ("n2", 0), ("n3", 0)
+        ranked = [{"Host": host, "Score": score} for host, score in scores]
+        assert await post(address, "prioritize", call) == ranked
         assert await post(address, "bind", BINDING) == {"Error": ""}
         proposed = {"n1": {"Pods": [{"UID": "uid-a"}], "NumPDBViolations": 1}}
         call = {"Pod": a_pod("q").asking_for_memory(CARD).body, "NodeNameToMetaVictims": proposed}

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.fake_clock
 
 NODE = a_node("n").sharing_memory(16, 2)
 POD = a_pod("p").asking_for_memory(8)
+OTHER = a_node("other").sharing_memory(16, 2)
 
 
 class Patches:
@@ -83,28 +84,25 @@ async def test_b4_asking_again_does_not_shorten_the_intervals() -> None:
     assert 8 <= len(night.patches.sent) <= 12
 
 
-async def test_b4_room_where_the_pod_cannot_go_wakes_nobody() -> None:
-    """kube-scheduler has not offered that node."""
-    night = Night(POD, a_node("other").sharing_memory(16, 2))
-    night.waker.refused(POD.facts(), ["n"])
-    await asyncio.sleep(600)
-    assert night.patches.sent == []
-
-
-async def test_b4_a_card_with_less_room_than_the_pod_needs_wakes_nobody() -> None:
-    """Though there is room for it elsewhere."""
-    night = Night(POD, a_node("other").sharing_memory(16, 2), a_pod("a").on_card("n", 0, 4))
-    night.waker.refused(POD.facts(), ["n"])
-    night.lists("1")
-    await asyncio.sleep(600)
-    assert night.patches.sent == []
-
-
-async def test_b4_where_many_nodes_were_offered_room_anywhere_counts() -> None:
-    night = Night(POD, a_node("other").sharing_memory(16, 2))
-    night.waker.refused(POD.facts(), [f"n{i}" for i in range(11)])
-    await asyncio.sleep(2)
-    assert len(night.patches.sent) == 1
+@pytest.mark.parametrize(
+    ("things", "offered", "broken", "woken"),
+    [
+        # kube-scheduler has not offered that node.
+        ([OTHER], ["n"], "0,1", False),
+        # There is room for it elsewhere alone.
+        ([OTHER, a_pod("a").on_card("n", 0, 4)], ["n"], "1", False),
+        # Of many nodes any may be meant.
+        ([OTHER], [f"n{i}" for i in range(11)], "0,1", True),
+    ],
+)
+async def test_b4_room_where_the_pod_cannot_go_wakes_nobody(
+    things: list[Body], offered: list[str], broken: str, *, woken: bool
+) -> None:
+    night = Night(POD, *things)
+    night.waker.refused(POD.facts(), offered)
+    night.lists(broken)
+    await asyncio.sleep(2 if woken else 600)
+    assert len(night.patches.sent) == woken
 
 
 async def test_b4_who_fits_or_is_gone_or_bound_is_not_woken() -> None:

@@ -35,7 +35,6 @@ def test_the_same_seed_gives_the_same_inputs() -> None:
 
 
 async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A review that cannot be answered, a watch event, the leader, a total that is wrong."""
 
     def broken(*_: object, **__: object) -> Any:
         raise ZeroDivisionError
@@ -54,9 +53,7 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["drift"]
 
 
-async def test_a_gate_that_opens_beyond_the_quota_is_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_gate_that_opens_beyond_the_quota_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def fits(ledger: Ledger, record: PodRecord) -> Verdict:
         cards = ((H200, record.request.amount),) if record.request else ()
         return Verdict(Outcome.FITS, record.queue, cards=cards)

@@ -6,12 +6,7 @@ import socket
 import pytest
 
 from harness import fake_clock_loop as module
-from harness.fake_clock_loop import (
-    ClockStandsError,
-    FakeClockLoop,
-    NothingWillHappenError,
-    pass_by,
-)
+from harness.fake_clock_loop import ClockStandsError, FakeClockLoop, NothingWillHappenError, pass_by
 
 
 def now() -> float:

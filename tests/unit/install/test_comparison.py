@@ -84,11 +84,7 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
             lambda o: o["webhooks"][0]["objectSelector"].update(matchLabels={"a": "b"}),
             f"has {PODS}.objectSelector.matchLabels.a b instead of none",
         ),
-        (
-            VALIDATING,
-            lambda o: o["webhooks"].pop(0),
-            "lacks webhooks[pods.cardquota.volcano.sh]",
-        ),
+        (VALIDATING, lambda o: o["webhooks"].pop(0), "lacks webhooks[pods.cardquota.volcano.sh]"),
         (
             VALIDATING,
             lambda o: o["webhooks"].append({"name": "x.example.com"}),
@@ -104,11 +100,7 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
             lambda o: o["spec"].update(failurePolicy="Ignore"),
             "has failurePolicy Ignore instead of Fail",
         ),
-        (
-            POLICY,
-            lambda o: o["spec"]["validations"].pop(),
-            f"lacks validations[{LAST}]",
-        ),
+        (POLICY, lambda o: o["spec"]["validations"].pop(), f"lacks validations[{LAST}]"),
         (
             POLICY,
             lambda o: o["spec"]["matchConstraints"].update(

@@ -8,12 +8,7 @@ import pytest
 from builders import H200, a_pod
 from builders.pod import PodBody
 from builders.rendered import parsed, render_policies
-from cardquota.install import (
-    documents,
-    is_ours,
-    render,
-    webhook_paths,
-)
+from cardquota.install import documents, is_ours, render, webhook_paths
 from cardquota.quota import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -38,12 +33,8 @@ def of_kind(kind: str, settings: Settings) -> list[dict[str, Any]]:
 
 
 def webhooks(settings: Settings) -> list[dict[str, Any]]:
-    return [
-        webhook
-        for document in documents(settings)
-        if document["kind"].endswith("WebhookConfiguration")
-        for webhook in document["webhooks"]
-    ]
+    found = (d for d in documents(settings) if d["kind"].endswith("WebhookConfiguration"))
+    return [webhook for document in found for webhook in document["webhooks"]]
 
 
 def of_path(path: str, settings: Settings) -> list[str]:
@@ -56,6 +47,13 @@ def named(webhooks: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [w for w in webhooks if w["name"] == f"{name}.cardquota.volcano.sh"]
 
 
+def closed_by(settings: Settings) -> set[str]:
+    """The webhooks that refuse where they cannot be asked, by their first names."""
+    closed = {w["name"] for w in webhooks(settings) if w["failurePolicy"] == "Fail"}
+    assert {name.partition(".")[2] for name in closed} == {"cardquota.volcano.sh"}
+    return {name.partition(".")[0] for name in closed}
+
+
 def test_same_settings_same_bytes() -> None:
     settings = Settings(default_queue="spare", exempt_namespaces=("b", "a"))
     assert render(settings) == render(Settings(default_queue="spare", exempt_namespaces=("a", "b")))
@@ -64,12 +62,8 @@ def test_same_settings_same_bytes() -> None:
 def test_policies_then_bindings_then_webhooks() -> None:
     assert parsed(render(DEFAULTS)) == documents(DEFAULTS)
     kinds = [d["kind"] for d in documents(DEFAULTS)]
-    order = [
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration",
-        "ValidatingWebhookConfiguration",
-    ]
+    policies = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]
+    order = [*policies, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]
     assert list(dict.fromkeys(kinds)) == order
     assert kinds == sorted(kinds, key=order.index)
     assert {d["kind"] for d in parsed(render_policies(DEFAULTS))} == set(order[:2])
@@ -78,10 +72,7 @@ def test_policies_then_bindings_then_webhooks() -> None:
 def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     bindings = of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS)
     assert {tuple(b["spec"]["validationActions"]) for b in bindings} == {("Deny",)}
-    closed = {
-        w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
-    }
-    assert closed == {
+    assert closed_by(DEFAULTS) == {
         *("pods", "pods-enforced", "pods-audited", "resizes", "queues"),
         *("queue-reviews", "workload-reviews"),
     }
@@ -97,11 +88,7 @@ def test_audit_mode_denies_and_fails_closed_for_questions_alone() -> None:
         else:
             assert "Deny" not in actions
             assert "Audit" in actions
-    closed = {w["name"] for w in webhooks(settings) if w["failurePolicy"] == "Fail"}
-    assert closed == {
-        "queue-reviews.cardquota.volcano.sh",
-        "workload-reviews.cardquota.volcano.sh",
-    }
+    assert closed_by(settings) == {"queue-reviews", "workload-reviews"}
 
 
 @pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])
@@ -120,9 +107,7 @@ def test_e2_a_pod_is_reviewed_once(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("settings", [BY_POLICY, BY_POLICY_IN_AUDIT, BY_POLICY_REQUIRED])
-def test_where_a_policy_sets_the_gate_only_the_pods_that_it_has_marked_cost_anything(
-    settings: Settings,
-) -> None:
+def test_where_a_policy_sets_the_gate_only_marked_pods_cost_anything(settings: Settings) -> None:
     """Nothing is evaluated for all other pods of the cluster. In audit mode no policy sets a gate,
     and none marks a pod.
     """
@@ -158,13 +143,7 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     changing = of_kind("MutatingWebhookConfiguration", BY_POLICY)
     rules = [rule["resources"] for one in changing for w in one["webhooks"] for rule in w["rules"]]
     assert rules == [["*/scale"], ["podgroups"], ["queuereviews"], ["workloadreviews"]]
-    closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
-    assert closed == {
-        "queues.cardquota.volcano.sh",
-        "resizes.cardquota.volcano.sh",
-        "queue-reviews.cardquota.volcano.sh",
-        "workload-reviews.cardquota.volcano.sh",
-    }
+    assert closed_by(BY_POLICY) == {"queues", "resizes", "queue-reviews", "workload-reviews"}
     assert {w["name"] for w in webhooks(BY_POLICY)} == {w["name"] for w in webhooks(DEFAULTS)}
 
 
@@ -199,22 +178,15 @@ def test_in_audit_mode_no_gate_is_demanded() -> None:
 
 
 def test_a_missing_term_or_kind_of_it_never_refuses() -> None:
-    by_term = {
-        p["metadata"]["name"]
-        for p in of_kind("ValidatingAdmissionPolicy", BINDING)
-        if "paramKind" in p["spec"]
-    }
-    assert by_term == {
-        "cardquota-gate-term",
-        "cardquota-binding-term",
-        "cardquota-reservation-term",
-    }
+    policies = of_kind("ValidatingAdmissionPolicy", BINDING)
+    by_term = {p["metadata"]["name"] for p in policies if "paramKind" in p["spec"]}
+    assert by_term == {f"cardquota-{what}-term" for what in ("gate", "binding", "reservation")}
     for binding in of_kind("ValidatingAdmissionPolicyBinding", BINDING):
         reference = binding["spec"].get("paramRef")
         assert (binding["spec"]["policyName"] in by_term) == (reference is not None)
         if reference:
             assert reference["parameterNotFoundAction"] == "Allow"
-    for policy in of_kind("ValidatingAdmissionPolicy", BINDING):
+    for policy in policies:
         ignores = policy["spec"]["failurePolicy"] == "Ignore"
         assert ignores == (policy["metadata"]["name"] in by_term)
 
@@ -249,7 +221,6 @@ def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
 
 def test_default_queue_makes_card_pods_managed() -> None:
     """Whoever asks for a card, and whoever names one: its resource may be in no vendor row."""
-
     settings = (Settings(default_queue="spare"), DEFAULTS)
     by_default, without = (born_gated(one)["expression"] for one in settings)
     of_namespace = "namespaceObject.?metadata.?annotations"
@@ -310,9 +281,7 @@ def test_a_quote_in_a_setting_stays_inside_its_string() -> None:
         (a_pod().annotated(CARD_NAME_ALIAS, H200), True),
     ],
 )
-def test_whose_pods_reach_us_by_what_they_say_is_asked_in_code_too(
-    pod: PodBody, ours: bool
-) -> None:
+def test_whose_pods_reach_us_by_what_they_say_code_asks_too(pod: PodBody, ours: bool) -> None:
     """An annotation counts even if it is empty, as in the conditions."""
     assert is_ours(pod.wire(), pod.facts(), DEFAULTS.vendor_table) is ours
 

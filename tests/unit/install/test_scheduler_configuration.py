@@ -65,11 +65,8 @@ def test_but_names_they_must_be(name: str) -> None:
 def test_of_the_second_scheduler_the_lease_is_its_own() -> None:
     assert "leaderElection" not in scheduler_configuration(DEFAULTS)
     second = scheduler_configuration(DEFAULTS, profile="cardquota-scheduler")
-    assert second["leaderElection"] == {
-        "leaderElect": True,
-        "resourceNamespace": "cardquota-system",
-        "resourceName": "cardquota-scheduler",
-    }
+    names = {"resourceNamespace": "cardquota-system", "resourceName": "cardquota-scheduler"}
+    assert second["leaderElection"] == {"leaderElect": True, **names}
     assert second["profiles"][0]["schedulerName"] == "cardquota-scheduler"
 
 
@@ -94,6 +91,14 @@ class TestComponent:
         documents = yaml.safe_load_all((EXTENDER / "scheduler.yaml").read_text())
         return next(one for one in documents if one["kind"] == "Deployment")
 
+    @pytest.fixture
+    def container(self) -> dict[str, Any]:
+        """Of the operator, as it is patched."""
+        kustomization = yaml.safe_load((EXTENDER / "kustomization.yaml").read_text())
+        (patch,) = (yaml.safe_load(p["patch"]) for p in kustomization["patches"] if "patch" in p)
+        (found,) = patch["spec"]["template"]["spec"]["containers"]
+        return dict(found)
+
     def test_it_has_the_files_that_are_named(self, deployment: dict[str, Any]) -> None:
         template = deployment["spec"]["template"]["spec"]
         (container,) = template["containers"]
@@ -111,21 +116,17 @@ class TestComponent:
             tls["keyFile"]: (own.client_secret, "tls.key"),
         }
 
-    def test_the_service_reaches_the_port(self) -> None:
+    def test_the_service_reaches_the_port(self, container: dict[str, Any]) -> None:
         service = yaml.safe_load((EXTENDER / "service.yaml").read_text())
-        kustomization = yaml.safe_load((EXTENDER / "kustomization.yaml").read_text())
-        (patch,) = (yaml.safe_load(p["patch"]) for p in kustomization["patches"] if "patch" in p)
-        (container,) = patch["spec"]["template"]["spec"]["containers"]
         assert service["metadata"]["name"] == DEFAULTS.extender.service
         (port,) = service["spec"]["ports"]
         assert container["ports"] == [
             {"name": port["targetPort"], "containerPort": DEFAULTS.extender.port}
         ]
 
-    def test_the_operator_serves(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        kustomization = yaml.safe_load((EXTENDER / "kustomization.yaml").read_text())
-        (patch,) = (yaml.safe_load(p["patch"]) for p in kustomization["patches"] if "patch" in p)
-        (container,) = patch["spec"]["template"]["spec"]["containers"]
+    def test_the_operator_serves(
+        self, container: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         for variable in container["env"]:
             if "value" in variable:
                 monkeypatch.setenv(variable["name"], variable["value"])

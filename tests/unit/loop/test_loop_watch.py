@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import selectors
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 
 import pytest
 
@@ -48,8 +49,11 @@ class Watched:
             for _ in range(2):  # what a step has begun runs in the round after it
                 await asyncio.sleep(0)
 
-        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(self.selector)) as r:
-            r.run(main())
+        self.run_it(main())
+
+    def run_it(self, main: Coroutine[None, None, None]) -> None:
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(self.selector)) as one:
+            one.run(main)
 
     @property
     def longest(self) -> float:
@@ -62,14 +66,8 @@ def watched(caplog: pytest.LogCaptureFixture) -> Watched:
     return Watched()
 
 
-def test_the_longest_stretch_is_measured(
-    watched: Watched, caplog: pytest.LogCaptureFixture
-) -> None:
-    watched.run(
-        lambda: watched.clock.pass_by(0.01),
-        lambda: watched.clock.pass_by(0.099),
-        lambda: watched.clock.pass_by(0.002),
-    )
+def test_the_longest_is_measured(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
+    watched.run(*(partial(watched.clock.pass_by, seconds) for seconds in (0.01, 0.099, 0.002)))
     assert watched.longest == pytest.approx(0.099)
     assert not caplog.records
 
@@ -95,8 +93,7 @@ def test_what_comes_before_the_start_does_not_count(watched: Watched) -> None:
         watched.start()
         await asyncio.sleep(0)
 
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watched.selector)) as runner:
-        runner.run(main())
+    watched.run_it(main())
     assert watched.longest == 0
 
 
@@ -115,19 +112,14 @@ def test_a_loop_that_is_called_back_late_was_held_up(watched: Watched) -> None:
         await asyncio.sleep(0.5)
         await asyncio.sleep(0)
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watched.selector)) as runner,
-    ):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selectors.DefaultSelector, "select", late)
         patch.setattr(asyncio.SelectorEventLoop, "time", lambda _: watched.clock())
-        runner.run(main())
+        watched.run_it(main())
     assert watched.longest == pytest.approx(0.3, abs=0.01)
 
 
-def test_the_log_has_one_line_in_ten_seconds(
-    watched: Watched, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_has_a_line_in_ten_s(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
     def held_up() -> None:
         watched.clock.pass_by(0.1324)
 

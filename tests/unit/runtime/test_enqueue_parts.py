@@ -8,7 +8,6 @@ import aiohttp
 from builders import H200, a_group, a_node, a_queue
 from builders.certificates import issue
 from builders.cluster import a_ledger
-from cardquota.cluster.api import ApiError
 from cardquota.cluster.serving import server_context, trusting_context
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import ENQUEUE_PATH, EnqueueAsk
@@ -18,6 +17,8 @@ from cardquota.quota.decisions import Vote
 from cardquota.runtime import LOOPBACK, EnqueueParts
 from cardquota.settings import Enqueue, Settings, Volcano
 from cardquota_dev.plane.ports import free_ports
+
+from ..extender.enqueue.test_enqueue_votes import no_job
 
 NAME = "cardquota-webhook.cardquota-system.svc"
 SERVER = issue([NAME, "127.0.0.1"], now=datetime.now(UTC), days=1)
@@ -37,20 +38,11 @@ class FixedElector:
         return self._address
 
 
-async def _no_job(path: str) -> bytes:
-    raise ApiError(404, "NotFound", path)
-
-
 def parts(port: int, plain: int | None, *, leader: str = "", bundle: bytes = b"") -> EnqueueParts:
     enqueue = Enqueue(host="127.0.0.1", port=port, plain_port=plain)
     settings = Settings.model_construct(scheduler="volcano", volcano=Volcano(enqueue=enqueue))
-    ledger = a_ledger(
-        a_node("a").with_cards(H200, 8),
-        a_queue("red").with_quota({H200: 3}),
-        RESERVED,
-        WAITS,
-        enqueues=False,
-    )
+    cards, red = a_node("a").with_cards(H200, 8), a_queue("red").with_quota({H200: 3})
+    ledger = a_ledger(cards, red, RESERVED, WAITS, enqueues=False)
     return EnqueueParts(
         settings,
         ledger,
@@ -60,7 +52,7 @@ def parts(port: int, plain: int | None, *, leader: str = "", bundle: bytes = b""
         lambda: True,
         lambda group, verdict: None,
         lambda: bundle,
-        _no_job,
+        no_job,
     )
 
 

@@ -53,9 +53,8 @@ class Asked:
         self.metrics = Metrics()
         seen: Any = watches or []
         page = MetricsPage(a_ledger(*things), self.metrics, seen, lambda: False)
-        self.probes = Probes(
-            page, self.metrics, seen, lambda: False, lambda: notes or [], access=access
-        )
+        late, told = (lambda: False), (lambda: notes or [])
+        self.probes = Probes(page, self.metrics, seen, late, told, access=access)
 
     async def get(self, path: str, method: str = "GET", token: str = "") -> HttpAnswer:
         async def nothing() -> bytes:
@@ -92,9 +91,7 @@ async def test_who_lags_is_named_and_stays_ready(watches: list[Watch]) -> None:
     assert await asked.ready() == (200, "ok, lagging: pods 120 s")
 
 
-async def test_what_is_to_be_put_right_is_told_and_no_reason_to_leave(
-    watches: list[Watch],
-) -> None:
+async def test_what_is_to_be_put_right_is_told_and_no_reason_to_leave(watches: list[Watch]) -> None:
     notes = ["Secret <a/b> is missing", "a binding is missing"]
     asked = Asked(watches=watches, notes=notes)
     assert await asked.ready() == (503, "not serving yet\n" + "\n".join(notes))
@@ -148,7 +145,6 @@ class Curious(Collector):
 
 
 async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a thread: to write many rows takes long, and reviews wait in the loop."""
     curious = Curious()
     asked = Asked(a_queue("red").with_quota({H200: 3}))
     asked.metrics.registry.register(curious)
@@ -165,10 +161,7 @@ async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPat
     assert len(curious.writers) == 3
 
 
-async def test_who_asks_after_it_was_begun_gets_the_next_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Whoever has changed something and asks then is told so, a second later at most."""
+async def test_who_asks_once_it_was_begun_gets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cardquota.runtime.probes.EVERY", 0.01)
     asked = Asked()
     assert "cardquota_leader 0.0" in await asked.page()
@@ -183,9 +176,6 @@ async def test_who_leaves_does_not_take_the_page_along() -> None:
     await asyncio.sleep(0)
     first.cancel()
     assert "cardquota_queue_card_quota" in await second
-
-
-# --- who may read the metrics ------------------------------------------------------------------
 
 
 class TokenReviewer:
@@ -228,13 +218,9 @@ async def test_the_api_server_says_who_may_read() -> None:
     for token, status in (*known, ("", 401), (" ", 401), ("\xff", 401)):
         assert (await asked.get("/metrics", token=token)).status == status
     assert (await asked.get("/healthz")).status == 200
-    assert reviewer.asked[1] == {
-        "user": "prometheus",
-        "uid": "1",
-        "groups": ["g"],
-        "extra": {"a": ["b"]},
-        "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
-    }
+    who = {"user": "prometheus", "uid": "1", "groups": ["g"], "extra": {"a": ["b"]}}
+    what = {"path": "/metrics", "verb": "get"}
+    assert reviewer.asked[1] == {**who, "nonResourceAttributes": what}
 
 
 async def test_an_answer_holds_for_a_while() -> None:
@@ -250,9 +236,8 @@ async def test_forged_tokens_cost_few_questions_and_little_memory() -> None:
     access = access_by(reviewer)
     asked = Asked(access=access)
     reviewer.may_answer.clear()
-    tasks = [
-        asyncio.create_task(asked.get("/metrics", token=f"forged-{n}")) for n in range(AT_ONCE + 5)
-    ]
+    calls = (asked.get("/metrics", token=f"forged-{n}") for n in range(AT_ONCE + 5))
+    tasks = [asyncio.create_task(call) for call in calls]
     await asyncio.sleep(0)
     assert len(reviewer.asked) == AT_ONCE
     reviewer.may_answer.set()

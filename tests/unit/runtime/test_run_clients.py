@@ -46,9 +46,7 @@ async def server() -> AsyncIterator[LeaseServer]:
     await runner.cleanup()
 
 
-async def test_a_renewal_has_a_connection_when_all_others_are_taken(
-    server: LeaseServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_renewal_has_its_own(server: LeaseServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A renewal that waits for one is a leadership lost. All are closed at the end."""
     seen: list[bool] = []
 

@@ -20,6 +20,7 @@ from cardquota.cluster.watch import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
+from cardquota.quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
 from cardquota.settings import Settings
 from cardquota_webhooks import (
     AdmissionResponse,
@@ -46,7 +47,7 @@ RESOURCES = {
     GroupBody: ("scheduling.volcano.sh", "v1beta1", "podgroups"),
     VolcanoJobBody: ("batch.volcano.sh", "v1alpha1", "jobs"),
 }
-UID = "review-1"
+UID = "review-\u00fc"
 SECRET = "of-the-path"
 NOW = 1_767_355_200.0
 """2026-01-02T12:00:00Z: when questions are asked."""
@@ -133,12 +134,7 @@ class Endpoint:
         ledger, settings, refused = self.ledger, self.settings, self.metrics.refused_writes
         known, clock = (lambda: self.synced and not self.late), (lambda: self.now)
         self.pods = PodReviews(
-            ledger,
-            settings,
-            visibility,
-            self.claims,
-            lambda: self.synced,
-            late=lambda: self.late,
+            ledger, settings, visibility, self.claims, lambda: self.synced, late=lambda: self.late
         )
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
@@ -241,6 +237,18 @@ def request_of(thing: Body, **more: Any) -> dict[str, Any]:
         "namespace": thing.body["metadata"].get("namespace", ""),
         "userInfo": {"username": "tenant"},
         "object": thing.body,
+        **more,
+    }
+
+
+def question(resource: str, spec: object, **more: Any) -> dict[str, Any]:
+    return {
+        "uid": UID,
+        "resource": {"group": REVIEW_GROUP, "version": REVIEW_VERSION, "resource": resource},
+        "operation": "CREATE",
+        "userInfo": {"username": "tenant"},
+        "dryRun": True,
+        "object": {"metadata": {"generateName": "ask-"}, "spec": spec},
         **more,
     }
 

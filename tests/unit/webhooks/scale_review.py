@@ -13,11 +13,7 @@ from .endpoint import Endpoint, ReviewAnswer
 from .workload_review import pod
 
 HPA = Scaling().autoscalers[0]
-KIND = {
-    "deployments": "Deployment",
-    "statefulsets": "StatefulSet",
-    "replicasets": "ReplicaSet",
-}
+KIND = {"deployments": "Deployment", "statefulsets": "StatefulSet", "replicasets": "ReplicaSet"}
 
 
 class Watches:
@@ -53,17 +49,9 @@ class Watches:
             kind, owner_name, uid = owner
             one = {"kind": kind, "name": owner_name, "uid": uid, "controller": True}
             meta["ownerReferences"] = [one]
-        body = {
-            "metadata": meta,
-            "spec": {
-                "replicas": replicas,
-                "template": {
-                    "metadata": {"annotations": made["metadata"].get("annotations")},
-                    "spec": made.get("spec", {}),
-                },
-            },
-            "status": status,
-        }
+        notes = {"annotations": made["metadata"].get("annotations")}
+        spec = {"replicas": replicas, "template": {"metadata": notes, "spec": made.get("spec", {})}}
+        body = {"metadata": meta, "spec": spec, "status": status}
         self._deliveries[resource].changed(Raw(json.dumps(body).encode()))
 
     def gone(self, resource: str = "deployments", name: str = "web") -> None:
@@ -79,13 +67,9 @@ def uid_of(name: str) -> str:
 
 def scale(replicas: object, name: str, status: dict[str, Any]) -> dict[str, Any]:
     """A Scale."""
-    return {
-        "apiVersion": "autoscaling/v1",
-        "kind": "Scale",
-        "metadata": {"name": name, "namespace": "team", "uid": uid_of(name)},
-        "spec": {"replicas": replicas},
-        "status": status,
-    }
+    meta = {"name": name, "namespace": "team", "uid": uid_of(name)}
+    about = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": meta}
+    return {**about, "spec": {"replicas": replicas}, "status": status}
 
 
 def scaling(

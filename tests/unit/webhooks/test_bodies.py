@@ -40,26 +40,23 @@ NO_REVIEWS = {
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", NO_REVIEWS.values(), ids=NO_REVIEWS)
-async def test_what_is_no_review_is_a_bad_request(path: str, body: bytes) -> None:
-    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
-        status, text = await endpoint.post(path, body)
-        assert status == 400
-        assert text.decode().strip()
-        assert b"Traceback" not in text
-        assert endpoint.counted("unknown", "malformed") == 1
+async def test_what_is_none_is_a_bad_request(endpoint: Endpoint, path: str, body: bytes) -> None:
+    status, text = await endpoint.post(path, body)
+    assert status == 400
+    assert text.decode().strip()
+    assert b"Traceback" not in text
+    assert endpoint.counted("unknown", "malformed") == 1
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_body_that_is_too_large(path: str) -> None:
-    async with Endpoint() as endpoint:
-        status, text = await endpoint.post(path, b" " * (LARGEST_BODY + 1_000_000))
-        assert (status, text) == (413, b"the body is larger than 8 MiB\n")
+async def test_a_body_that_is_too_large(endpoint: Endpoint, path: str) -> None:
+    status, text = await endpoint.post(path, b" " * (LARGEST_BODY + 1_000_000))
+    assert (status, text) == (413, b"the body is larger than 8 MiB\n")
 
 
-async def test_a_large_body_that_is_not_too_large() -> None:
-    async with Endpoint(a_queue().with_quota({H200: 3})) as endpoint:
-        pod = POD.annotated("note", "x" * 500_000)
-        assert (await endpoint.mutate(pod)).allowed
+async def test_a_large_body_that_is_not_too_large(endpoint: Endpoint) -> None:
+    pod = POD.annotated("note", "x" * 500_000)
+    assert (await endpoint.mutate(pod)).allowed
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -79,30 +76,26 @@ async def test_a_large_body_that_is_not_too_large() -> None:
         {"metadata": {"resourceVersion": "x"}, "spec": {}},
     ],
 )
-async def test_an_object_of_the_wrong_shape_is_refused(path: str, thing: object) -> None:
-    """The review itself could be read: the answer says what is wrong with the object."""
-    async with Endpoint() as endpoint:
-        said = await endpoint.review(path, {**request_of(POD), "object": thing})
-        assert not said.allowed
-        assert (said.code, said.reason) == (400, "BadRequest")
-        assert "is not a pod" in said.text
+async def test_a_wrong_shape_is_refused(endpoint: Endpoint, path: str, thing: object) -> None:
+    said = await endpoint.review(path, {**request_of(POD), "object": thing})
+    assert not said.allowed
+    assert (said.code, said.reason) == (400, "BadRequest")
+    assert "is not a pod" in said.text
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_resource_that_nobody_reviews(path: str) -> None:
+async def test_a_resource_that_nobody_reviews(endpoint: Endpoint, path: str) -> None:
     """A webhook configuration of somebody's own making; it names the way out."""
-    async with Endpoint() as endpoint:
-        request = {**request_of(POD), "resource": {"group": "", "resource": "secrets"}}
-        said = await endpoint.review(path, request)
-        assert (said.allowed, said.code) == (False, 400)
-        assert "`cardquota manifests`" in said.text
-        assert endpoint.counted("other", "deny") == 1
+    request = {**request_of(POD), "resource": {"group": "", "resource": "secrets"}}
+    said = await endpoint.review(path, request)
+    assert (said.allowed, said.code) == (False, 400)
+    assert "`cardquota manifests`" in said.text
+    assert endpoint.counted("other", "deny") == 1
 
 
-async def test_other_paths_and_methods() -> None:
-    async with Endpoint() as endpoint:
-        assert (await endpoint.post("/elsewhere", b"{}"))[0] == 404
-        assert (await endpoint.client.get(f"/mutate/{SECRET}")).status == 405
+async def test_other_paths_and_methods(endpoint: Endpoint) -> None:
+    assert (await endpoint.post("/elsewhere", b"{}"))[0] == 404
+    assert (await endpoint.client.get(f"/mutate/{SECRET}")).status == 405
 
 
 _JSON = st.recursive(
@@ -158,16 +151,10 @@ async def test_any_json_is_answered(path: str, body: Any) -> None:
 async def test_any_object_is_answered(
     path: str, resource: tuple[str, str], thing: Any, old: Any, operation: str
 ) -> None:
-    """And never because something in here broke."""
     group, name = resource
-    request = {
-        "uid": UID,
-        "resource": {"group": group, "version": "v1", "resource": name},
-        "operation": operation,
-        "namespace": "team",
-        "object": thing,
-        "oldObject": old,
-    }
+    about = {"group": group, "version": "v1", "resource": name}
+    more = {"operation": operation, "object": thing, "oldObject": old}
+    request = {"uid": UID, "resource": about, "namespace": "team", **more}
     await _answered(path, review_of(request), UID)
 
 
@@ -184,12 +171,9 @@ async def test_labels_of_metrics_stay_few() -> None:
             await endpoint.review("/validate", {**request_of(POD), "resource": resource})
             await endpoint.mutate(a_pod(f"p{number}").in_queue(f"q{number}"))
             await endpoint.post("/mutate", b"x")
-        rows = [
-            tuple(sample.labels.values())
-            for metric in endpoint.metrics.registry.collect()
-            if metric.name == "cardquota_admission_reviews"
-            for sample in metric.samples
-            if sample.name.endswith("_total")
-        ]
+        metrics = endpoint.metrics.registry.collect()
+        (reviews,) = (one for one in metrics if one.name == "cardquota_admission_reviews")
+        samples = (one for one in reviews.samples if one.name.endswith("_total"))
+        rows = [tuple(one.labels.values()) for one in samples]
         assert {kind for kind, _ in rows} == {"other", "pods", "unknown"}
         assert {decision for _, decision in rows} <= {"deny", "gate", "malformed"}

@@ -45,9 +45,7 @@ def reviews() -> Iterator[tuple[str, str, bytes]]:
 REVIEWS = list(reviews())
 
 
-@pytest.mark.parametrize(
-    ("path", "body"), [one[1:] for one in REVIEWS], ids=[r[0] for r in REVIEWS]
-)
+@pytest.mark.parametrize(("path", "body"), [r[1:] for r in REVIEWS], ids=[r[0] for r in REVIEWS])
 async def test_a_review_that_waits_keeps_nothing_of_its_body(path: str, body: bytes) -> None:
     """It waits until a namespace is seen."""
     server = Endpoint(a_queue("queue").with_quota({H200: 3}), unseen_wait=30).server

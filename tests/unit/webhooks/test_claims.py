@@ -36,9 +36,7 @@ BY_NAME = {"resourceClaimName": "imex"}
 
 @pytest.mark.parametrize("claim", [BY_TEMPLATE, BY_NAME])
 @pytest.mark.parametrize("gate", ["webhook", "policy"])
-async def test_a_claim_of_no_card_is_let_by_and_the_cards_beside_it_count(
-    claim: dict[str, str], gate: str
-) -> None:
+async def test_cards_beside_a_claim_of_no_card_count(claim: dict[str, str], gate: str) -> None:
     async with Endpoint(THREE, STRICT, webhook={"gate": gate}) as endpoint:
         endpoint.claimed = {TEMPLATE: [CHANNEL], CLAIM: [CHANNEL]}
         asked = claiming(pod(2), claim)
@@ -118,9 +116,7 @@ async def test_a_workload_is_told_the_same() -> None:
         assert f"is of DeviceClass <{CARD}>" in refused
 
 
-async def test_a_job_does_not_wait_for_claims_that_are_not_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_job_does_not_wait_for_unread_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have hundreds; its pods are judged one by one."""
     monkeypatch.setattr(volcano_jobs, "CLAIMS_WITHIN", 0.05)
     task = claiming(pod().in_queue(None), BY_TEMPLATE)
@@ -168,9 +164,7 @@ def test_a_workload_that_is_scaled_is_judged_without_its_claims() -> None:
         (None, []),
     ],
 )
-def test_the_classes_of_a_claim_and_of_a_template_in_each_version(
-    requests: Any, classes: list[str]
-) -> None:
+def test_classes_of_claim_and_template_in_each_version(requests: Any, classes: list[str]) -> None:
     spec = {"devices": {"requests": requests}}
     for body in ({"spec": spec}, {"spec": {"metadata": {}, "spec": spec}}):
         named = json.dumps({"metadata": {"name": "a"}, **body})

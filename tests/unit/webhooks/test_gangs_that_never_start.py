@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_queue
-from builders.pod import PodBody
 from cardquota.quota.messages import queue_messages
 
 from .endpoint import Endpoint
@@ -19,10 +18,13 @@ NEVER = f"web: its pods alone cannot start pod group <team/gang>: {TOO_FEW}"
 FOUR = f"Queue <queue> has insufficient <{H200}> quota: requested <4>, total would be <%d>, but "
 
 
-def waiting(number: int) -> list[PodBody]:
-    return [
-        MEMBER.put(f"m{n}", "metadata", "name").with_uid(f"m{n}").gated() for n in range(number)
-    ]
+CLOSED = a_queue("closed").with_quota({H200: 3}).closed()
+OTHERS = a_queue("others").with_quota({H200: 3}).open_to("else")
+TAKES_NOTHING = (
+    ("gone", "Queue <gone> does not exist"),
+    ("closed", "Queue <closed> is Closed and takes nothing new"),
+    ("others", "Queue <others> is not open to namespace <team>"),
+)
 
 
 async def test_one_that_starts_once_there_is_room_is_told_that_it_waits() -> None:
@@ -70,16 +72,10 @@ async def test_a_group_that_does_not_come_is_named() -> None:
 @pytest.mark.parametrize("resource", ["jobs", "deployments"])
 async def test_a_workload_in_a_queue_that_takes_nothing_of_it_is_told(resource: str) -> None:
     """The queue is missing, closed, or not open to the namespace; its own, or its group's."""
-    closed = a_queue("closed").with_quota({H200: 3}).closed()
-    others = a_queue("others").with_quota({H200: 3}).open_to("else")
     groups = [a_group(name).in_queue(name).of(2) for name in ("gone", "closed", "others")]
-    async with Endpoint(closed, others, *groups) as endpoint:
+    async with Endpoint(CLOSED, OTHERS, *groups) as endpoint:
         endpoint.there = False
-        for name, word in (
-            ("gone", "Queue <gone> does not exist"),
-            ("closed", "Queue <closed> is Closed and takes nothing new"),
-            ("others", "Queue <others> is not open to namespace <team>"),
-        ):
+        for name, word in TAKES_NOTHING:
             for body in (pod().in_queue(name), MEMBER.in_queue(None).in_group(name)):
                 (said,) = await warned(endpoint, resource, body)
                 assert word in said
@@ -87,7 +83,8 @@ async def test_a_workload_in_a_queue_that_takes_nothing_of_it_is_told(resource: 
 
 async def test_a_group_is_told_by_the_pods_that_are_there() -> None:
     group = "<team/gang> cannot start with its pods"
-    async with Endpoint(THREE, *waiting(4)) as endpoint:
+    pods = (MEMBER.put(name, "metadata", "name").with_uid(name).gated() for name in "abcd")
+    async with Endpoint(THREE, *pods) as endpoint:
         said = await endpoint.validate(GANG)
         assert (said.allowed, said.warnings) == (True, [f"{group}: {TOO_FEW}"])
         assert (await endpoint.validate(GANG.of(3))).warnings == []
@@ -103,17 +100,12 @@ async def test_a_group_without_a_request_in_a_queue_that_takes_nothing_is_refuse
     """E5: as with a request, by whatever is wrong with its queue. Not where nothing is enforced,
     nor for a queue that is not there yet: that group waits.
     """
-    closed = a_queue("closed").with_quota({H200: 3}).closed()
-    others = a_queue("others").with_quota({H200: 3}).open_to("else")
     audited = a_namespace("team").labelled("volcano.sh/card-quota", "audit")
     for more in ([], [audited]):
-        async with Endpoint(closed, others, *more) as endpoint:
+        async with Endpoint(CLOSED, OTHERS, *more) as endpoint:
             endpoint.there = False
-            for name, word in (
-                ("gone", "Queue <gone> does not exist; name one that does (`kubectl get queues`)"),
-                ("closed", "Queue <closed> is Closed and takes nothing new"),
-                ("others", "Queue <others> is not open to namespace <team>"),
-            ):
+            for name, word in TAKES_NOTHING:
+                word += "; name one that does (`kubectl get queues`)" * (name == "gone")
                 said = await endpoint.validate(GANG.in_queue(name))
                 assert said.allowed == (name == "gone" or bool(more))
                 assert word in (said.warnings[0] if said.allowed else said.text)

@@ -7,12 +7,9 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
 from .endpoint import Endpoint
+from .workload_review import pod
 
 THREE = a_queue().with_quota({H200: 3}).with_policy("Deny")
-
-
-def pod(cards: int = 1) -> PodBody:
-    return a_pod().in_queue("queue").naming(H200).asking_for(cards)
 
 
 async def test_it_gives_the_warnings() -> None:
@@ -34,7 +31,6 @@ async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
 
 @pytest.mark.parametrize("thing", [pod(), pod().gated(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_everybody_is_admitted(thing: PodBody) -> None:
-    """As while we are down: who is to wait has its gate by now."""
     async with Endpoint(unseen_wait=0) as endpoint:
         endpoint.synced = False
         assert (await endpoint.validate(thing)).allowed
@@ -63,9 +59,7 @@ async def test_with_an_old_view_nothing_is_refused() -> None:
 
 
 @pytest.mark.parametrize("config", [{}, {"defaultQueue": "queue"}])
-async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
-    config: dict[str, str],
-) -> None:
+async def test_a_card_of_no_row_is_refused_until_it_names_a_queue(config: dict[str, str]) -> None:
     """The policy knows it by its own annotations alone: nothing of it is missing or was removed."""
     xpu = "new.example/xpu"
     strict = a_namespace("team").in_mode("enforced")
@@ -100,12 +94,8 @@ async def test_b10_card_memory_is_refused_until_its_pod_names_the_queue() -> Non
         assert not said.allowed
         assert v.QUEUE_NAME in said.text, said
         assert (await endpoint.validate(stock.in_queue("queue").gated())).allowed
-        assert (
-            "requested <9000>"
-            in (
-                await endpoint.validate(stock.in_queue("queue").asking_for_memory(9_000).gated())
-            ).text
-        )
+        large = stock.in_queue("queue").asking_for_memory(9_000).gated()
+        assert "requested <9000>" in (await endpoint.validate(large)).text
         # The policy gates who names a card, so here a gate is missing.
         said = await endpoint.validate(stock.naming(row))
         assert "MutatingAdmissionPolicy <cardquota-set-gate> sets it" in said.text

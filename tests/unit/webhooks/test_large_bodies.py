@@ -37,12 +37,11 @@ TOO_LARGE = of_size(POD, BODY.most + 1)
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
-async def test_a_pod_that_is_too_large_is_refused_with_both_numbers(path: str) -> None:
-    async with Endpoint(QUEUE) as endpoint:
-        said = await endpoint.review(path, request_of(TOO_LARGE))
-        assert said.reason == Reason.INVALID_CARD
-        assert f"<{BODY.most + 1}> bytes" in said.text
-        assert f"<{BODY.most}>" in said.text
+async def test_a_pod_too_large_is_refused_with_both_numbers(endpoint: Endpoint, path: str) -> None:
+    said = await endpoint.review(path, request_of(TOO_LARGE))
+    assert said.reason == Reason.INVALID_CARD
+    assert f"<{BODY.most + 1}> bytes" in said.text
+    assert f"<{BODY.most}>" in said.text
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
@@ -62,33 +61,30 @@ async def test_however_large_a_pod_that_has_no_queue_is_none_of_ours(path: str) 
             assert (await endpoint.review(path, asked)).allowed is allowed, (things, config)
 
 
-async def test_as_much_as_the_limit_is_read() -> None:
-    async with Endpoint(QUEUE) as endpoint:
-        assert (await endpoint.mutate(of_size(POD, BODY.most))).allowed
+async def test_as_much_as_the_limit_is_read(endpoint: Endpoint) -> None:
+    assert (await endpoint.mutate(of_size(POD, BODY.most))).allowed
 
 
 @pytest.mark.parametrize("size", [0, BODY.most + 1])
-async def test_nothing_of_it_is_decoded(size: int) -> None:
+async def test_nothing_of_it_is_decoded(endpoint: Endpoint, size: int) -> None:
     """Nobody hears that it cannot be read, as of one that is small."""
     pod = of_size(unreadable(POD), size) if size else unreadable(POD)
     said = []
-    async with Endpoint(QUEUE) as endpoint:
-        said.append((await endpoint.mutate(pod)).text)
-        resize = request_of(pod, subResource="resize", oldObject=pod.body)
-        said.append((await endpoint.review("/validate", resize)).text)
-        said += (await endpoint.review("/validate", a_deployment(size, replicas="2"))).warnings
-        said.append((await endpoint.validate(unreadable(a_large_queue(size)))).text)
+    said.append((await endpoint.mutate(pod)).text)
+    resize = request_of(pod, subResource="resize", oldObject=pod.body)
+    said.append((await endpoint.review("/validate", resize)).text)
+    said += (await endpoint.review("/validate", a_deployment(size, replicas="2"))).warnings
+    said.append((await endpoint.validate(unreadable(a_large_queue(size)))).text)
     large = [f"<{BODY.most}>" in text for text in said]
     assert large == ([True] * 4 if size else [False] * len(said))
 
 
-async def test_a_queue_that_is_too_large_is_refused_with_both_numbers() -> None:
-    async with Endpoint() as endpoint:
-        said = await endpoint.validate(a_large_queue(BODY.most + 1))
-        assert re.match(r"Queue <queue>: the object is <524\d\d\d> bytes long", said.text)
-        large = a_large_queue(BODY.most + 1).body
-        request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
-        assert (await endpoint.review("/validate", request)).code == 400
+async def test_a_queue_too_large_is_refused_with_both_numbers(endpoint: Endpoint) -> None:
+    said = await endpoint.validate(a_large_queue(BODY.most + 1))
+    assert re.match(r"Queue <queue>: the object is <524\d\d\d> bytes long", said.text)
+    large = a_large_queue(BODY.most + 1).body
+    request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
+    assert (await endpoint.review("/validate", request)).code == 400
 
 
 def a_large_queue(size: int) -> QueueBody:

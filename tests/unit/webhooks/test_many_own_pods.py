@@ -1,6 +1,7 @@
 """I5: a word on a workload or a queue of very many pods keeps nobody waiting."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -31,13 +32,18 @@ def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "FEW", 2)
 
 
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        yield endpoint
+
+
 def reviewed(
     endpoint: Endpoint, number: int = 1, replicas: int = MANY + 5
 ) -> list[asyncio.Task[AdmissionResponse]]:
     """So many reviews of a Deployment at once."""
-    reviews = WorkloadReviews(
-        endpoint.ledger, endpoint.settings, endpoint.visibility, endpoint.claims
-    )
+    ledger, settings = endpoint.ledger, endpoint.settings
+    reviews = WorkloadReviews(ledger, settings, endpoint.visibility, endpoint.claims)
     body = review_of(asked("deployments", pod(), stored(pod()), replicas=replicas))
     return [asyncio.create_task(reviews.validate(decode(body))) for _ in range(number)]
 
@@ -51,47 +57,38 @@ async def others_turns(task: asyncio.Task[AdmissionResponse]) -> int:
     return seen
 
 
-async def test_they_are_counted_exactly() -> None:
-    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
-        cannot, _ = await warned(endpoint, "deployments", pod(70), stored(pod()), replicas=MANY)
-        assert "write maxSurge 0 and maxUnavailable 70," in cannot
-        how_many, _ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5)
-        assert f"{MANY} of {MANY + 5} pods fit" in how_many
+async def test_they_are_counted_exactly(endpoint: Endpoint) -> None:
+    cannot, _ = await warned(endpoint, "deployments", pod(70), stored(pod()), replicas=MANY)
+    assert "write maxSurge 0 and maxUnavailable 70," in cannot
+    how_many, _ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5)
+    assert f"{MANY} of {MANY + 5} pods fit" in how_many
 
 
-async def test_others_have_their_turn_meanwhile() -> None:
-    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
-        (task,) = reviewed(endpoint)
-        assert await others_turns(task) >= MANY // 2
+async def test_others_have_their_turn_meanwhile(endpoint: Endpoint) -> None:
+    (task,) = reviewed(endpoint)
+    assert await others_turns(task) >= MANY // 2
     assert f"{MANY} of {MANY + 5} pods fit" in (await task).warnings[0]
 
 
-async def test_others_have_their_turn_while_the_pods_of_a_queue_are_counted_that_is_deleted() -> (
-    None
-):
+async def test_others_have_their_turn_while_a_deleted_queue_is_counted(endpoint: Endpoint) -> None:
     """Q8: its answer has their number."""
-    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
-        request = request_of(QUEUE, operation="DELETE", object=None)
-        queues = QueueReviews(endpoint.ledger)
-        task = asyncio.create_task(queues.validate(decode(review_of(request))))
-        assert await others_turns(task) >= MANY // 2
+    request = request_of(QUEUE, operation="DELETE", object=None)
+    queues = QueueReviews(endpoint.ledger)
+    task = asyncio.create_task(queues.validate(decode(review_of(request))))
+    assert await others_turns(task) >= MANY // 2
     assert f"in use by {MANY} pods" in (await task).text
 
 
-async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
-    """Else all their turns would come between two of everybody else's."""
+async def test_of_several_at_once_one_is_counted_after_the_other(endpoint: Endpoint) -> None:
     done = []
-    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
-        tasks = reviewed(endpoint, 3)
-        for task in asyncio.as_completed(tasks):
-            assert len((await task).warnings) == 2
-            done.append(sum(one.done() for one in tasks))
+    tasks = reviewed(endpoint, 3)
+    for task in asyncio.as_completed(tasks):
+        assert len((await task).warnings) == 2
+        done.append(sum(one.done() for one in tasks))
     assert done == [1, 2, 3]
 
 
-async def test_who_has_few_does_not_wait_for_who_has_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_has_few_does_not_wait_for_who_has_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is there no word on his workload, because others were being counted for so long."""
     monkeypatch.setattr(fitting, "COUNT_TIMEOUT", 60.0)
     few = a_queue("few").with_quota({H200: 1})
@@ -105,22 +102,18 @@ async def test_who_has_few_does_not_wait_for_who_has_many(
         assert (await many) is not None
 
 
-async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is admitted without one."""
+async def test_nobody_waits_for_a_word(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "COUNT_TIMEOUT", 0.0)
-    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
+    assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
 
 
-async def test_a_queue_that_closes_meanwhile_is_closed() -> None:
-    """What was found before the pods were counted may be old when they are."""
-    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
-        Watches(endpoint).show(name="web", replicas=MANY)
-        request = decode(review_of(scaling(MANY, MANY + 1)))
-        task = asyncio.create_task(endpoint.scales.validate(request))
-        for _ in range(MANY // 4):
-            await asyncio.sleep(0)
-        assert not task.done()
-        endpoint.see(QUEUE.closed().at_revision(2))
-        said = await task
+async def test_a_queue_that_closes_meanwhile_is_closed(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(name="web", replicas=MANY)
+    request = decode(review_of(scaling(MANY, MANY + 1)))
+    task = asyncio.create_task(endpoint.scales.validate(request))
+    for _ in range(MANY // 4):
+        await asyncio.sleep(0)
+    assert not task.done()
+    endpoint.see(QUEUE.closed().at_revision(2))
+    said = await task
     assert (said.allowed, said.reason) == (False, "QueueNotOpen")

@@ -5,54 +5,21 @@ from typing import Any
 
 import pytest
 
-from builders import (
-    H200,
-    H800,
-    a_namespace,
-    a_node,
-    a_pod,
-    a_queue,
-)
+from builders import H200, H800, a_namespace, a_node, a_pod, a_queue
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import queue_messages, request_messages
 
-from .endpoint import UID, Endpoint, patched, request_of
+from .endpoint import Endpoint, patched, request_of
+from .workload_review import THREE, pod
 
-THREE = a_queue().with_quota({H200: 3})
 AGES = 3600.0
 """Seconds that a review may wait: who does so in vain is not answered in time."""
 PATIENCE = 60.0
 """Seconds for an answer that waits for nothing more."""
 OTHER = "example.com/other"
-
-
-def pod(cards: int = 1, card: str = H200) -> PodBody:
-    return a_pod().in_queue("queue").naming(card).asking_for(cards)
-
-
-def running(name: str, cards: int = 1) -> PodBody:
-    return (
-        a_pod(name)
-        .in_queue("queue")
-        .stamped("queue", {H200: cards})
-        .on_node("h200-a")
-        .naming(H200)
-        .asking_for(cards)
-    )
-
-
-# --- the mutating review --------------------------------------------------------------------
-
-
-async def test_a_pod_that_has_gate_and_label_is_left_as_it_is() -> None:
-    """Reinvocation adds no second one."""
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED))
-        assert said.allowed
-        assert said.patch == []
 
 
 LABEL = f"/metadata/labels/{v.MANAGED.replace('/', '~1')}"
@@ -68,21 +35,16 @@ GATES = "/spec/schedulingGates"
         (pod().gated(), ["/metadata/labels"]),
         (pod().managed(), [GATES]),
         (pod().labelled(v.MANAGED, "x"), [GATES, LABEL]),
+        (pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED), []),
     ],
 )
-async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: list[str]) -> None:
-    async with Endpoint(THREE) as endpoint:
-        patch = (await endpoint.mutate(asked)).patch
-        assert [step["path"] for step in patch] == paths
-        values = {
-            GATES: [{"name": v.GATE}],
-            LABEL: v.IS_MANAGED,
-            "/metadata/labels": {v.MANAGED: v.IS_MANAGED},
-        }
-        assert all(
-            step == {"op": "add", "path": p, "value": values[p]}
-            for step, p in zip(patch, paths, strict=True)
-        )
+async def test_what_it_lacks_is_added(endpoint: Endpoint, asked: PodBody, paths: list[str]) -> None:
+    said = await endpoint.mutate(asked)
+    assert (said.allowed, [step["path"] for step in said.patch]) == (True, paths)
+    label = {v.MANAGED: v.IS_MANAGED}
+    values = {GATES: [{"name": v.GATE}], LABEL: v.IS_MANAGED, "/metadata/labels": label}
+    steps = [{"op": "add", "path": path, "value": values[path]} for path in paths]
+    assert said.patch == steps
 
 
 @pytest.mark.parametrize(
@@ -120,17 +82,14 @@ async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_of
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
-async def test_both_reviews_refuse_alike(path: str) -> None:
+async def test_both_reviews_refuse_alike(endpoint: Endpoint, path: str) -> None:
     """Whoever sets the gate."""
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.review(path, request_of(pod(5).gated()))
-        assert (said.allowed, said.code) == (False, 403)
-        assert said.reason == v.Reason.INSUFFICIENT_CARD
-        assert "requested <5>, total would be <5>, but capability is <3>" in said.text
-        assert endpoint.counted("pods", "deny") == 1
+    said = await endpoint.review(path, request_of(pod(5).gated()))
+    assert (said.allowed, said.code) == (False, 403)
+    assert said.reason == v.Reason.INSUFFICIENT_CARD
+    assert "requested <5>, total would be <5>, but capability is <3>" in said.text
+    assert endpoint.counted("pods", "deny") == 1
 
-
-# --- from verdict to effect -----------------------------------------------------------------
 
 GATED, DENIED, ADMITTED, WARNED = "gated", "denied", "admitted", "warned"
 
@@ -144,23 +103,19 @@ async def effect(endpoint: Endpoint, thing: PodBody) -> str:
     return WARNED if any(w.startswith("audit: ") for w in said.warnings) else ADMITTED
 
 
-async def test_claimed_devices_are_named_where_they_are_admitted() -> None:
-    """P7: no quota counts them."""
-    async with Endpoint(THREE) as endpoint:
-        endpoint.ledger.device_class_seen("npu", "example.com/npu")
-        asked = a_pod().in_queue("queue")
-        for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
-            said = await endpoint.mutate(claims)
-            assert said.allowed
-            assert said.warnings == [request_messages.claim_not_counted()]
+async def test_claimed_devices_are_named_where_they_are_admitted(endpoint: Endpoint) -> None:
+    endpoint.ledger.device_class_seen("npu", "example.com/npu")
+    asked = a_pod().in_queue("queue")
+    for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
+        said = await endpoint.mutate(claims)
+        assert said.allowed
+        assert said.warnings == [request_messages.claim_not_counted()]
 
 
 @pytest.mark.parametrize(
     ("mode", "label"), [("enforce", "audit"), ("audit", "enforced"), ("audit", "audit")]
 )
-async def test_claims_of_pods_that_have_nothing_else_to_do_with_cards_are_named(
-    mode: str, label: str
-) -> None:
+async def test_claims_of_pods_that_ask_for_nothing_else_are_named(mode: str, label: str) -> None:
     """P7: where nothing is refused."""
     async with Endpoint(THREE, a_namespace("team").in_mode(label), mode=mode) as endpoint:
         said = await endpoint.mutate(a_pod().claiming_devices())
@@ -181,8 +136,6 @@ async def test_v5_beside_volcano_a_pod_without_a_queue_is_told_who_counts_it() -
     async with Endpoint(THREE, scheduler="volcano", requireQueue=True) as endpoint:
         assert (await endpoint.mutate(pod)).reason == v.Reason.QUEUE_NOT_FOUND
 
-
-# --- cards of no vendor row -------------------------------------------------------------------
 
 XPU = "new.example/xpu"
 """Of no vendor row: a node shows by the plain rule that it counts cards (D1)."""
@@ -217,8 +170,6 @@ async def test_b10_card_memory_is_gated_while_a_quota_limits_it() -> None:
         assert (await endpoint.mutate(stock.in_queue("queue"))).warnings == []
 
 
-# --- namespaces of a moment ago ---------------------------------------------------------------
-
 NEW = "new"
 STOCK = a_pod().in_namespace(NEW).asking_for(1)
 
@@ -232,9 +183,7 @@ STOCK = a_pod().in_namespace(NEW).asking_for(1)
         (a_namespace(NEW).with_default_queue("queue"), GATED),
     ],
 )
-async def test_a_namespace_created_a_moment_ago_is_waited_for(
-    namespace: NamespaceBody, expected: str
-) -> None:
+async def test_one_of_a_moment_ago_is_waited_for(namespace: NamespaceBody, expected: str) -> None:
     """Its label may demand a queue, and its annotation may name one."""
     async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
         answer = asyncio.create_task(effect(endpoint, STOCK))
@@ -246,12 +195,9 @@ async def test_a_namespace_created_a_moment_ago_is_waited_for(
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 @pytest.mark.parametrize(
-    "thing",
-    [STOCK, STOCK.naming(H200), STOCK.in_queue("queue").naming(H200).asking_for(5)],
+    "thing", [STOCK, STOCK.naming(H200), STOCK.in_queue("queue").naming(H200).asking_for(5)]
 )
-async def test_a_namespace_that_stays_unseen_is_asked_about_again(
-    path: str, thing: PodBody
-) -> None:
+async def test_one_that_stays_unseen_is_asked_about_again(path: str, thing: PodBody) -> None:
     """Neither admitted nor refused: nobody knows yet what holds there."""
     async with Endpoint(THREE, unseen_wait=0.05) as endpoint:
         said = await endpoint.review(path, request_of(thing))
@@ -269,20 +215,14 @@ async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one
         assert (await endpoint.validate(ours)).code == 429
 
 
-async def test_pods_that_have_nothing_to_do_with_cards_wait_for_no_namespace() -> None:
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        assert (
-            await asyncio.wait_for(effect(endpoint, a_pod().in_namespace(NEW)), PATIENCE)
-            == ADMITTED
-        )
-
-
-async def test_in_audit_nobody_waits_for_a_namespace() -> None:
-    async with Endpoint(THREE, mode="audit", unseen_wait=AGES) as endpoint:
-        assert await asyncio.wait_for(effect(endpoint, STOCK), PATIENCE) == ADMITTED
-
-
-# --- queues of a moment ago ------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("thing", "mode"),
+    [(a_pod().in_namespace(NEW), "enforce"), (STOCK, "audit")],
+    ids=["has nothing to do with cards", "in audit"],
+)
+async def test_who_waits_for_no_namespace(thing: PodBody, mode: str) -> None:
+    async with Endpoint(THREE, mode=mode, unseen_wait=AGES) as endpoint:
+        assert await asyncio.wait_for(effect(endpoint, thing), PATIENCE) == ADMITTED
 
 
 async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
@@ -295,7 +235,6 @@ async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
 
 
 async def test_a_queue_that_is_not_there_is_refused_at_once() -> None:
-    """The API server says so; there is nothing to wait for."""
     async with Endpoint(unseen_wait=AGES) as endpoint:
         endpoint.there = False
         said = await asyncio.wait_for(endpoint.mutate(pod()), PATIENCE)
@@ -336,9 +275,6 @@ async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it
         assert endpoint.asked == []
 
 
-# --- mirror pods, and before the first sync -------------------------------------------------
-
-
 @pytest.mark.parametrize("ours", [pod(), a_pod().in_group("gang"), a_pod().in_queue("q")])
 async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> None:
     """A gate is always safe: the leader opens it once it knows."""
@@ -350,7 +286,6 @@ async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> Non
 
 
 async def test_before_the_first_sync_the_rest_is_asked_to_try_again() -> None:
-    """It may have a queue by its namespace: clients try again by themselves."""
     async with Endpoint() as endpoint:
         endpoint.synced = False
         said = await endpoint.mutate(a_pod().asking_for(1))
@@ -362,7 +297,6 @@ async def test_before_the_first_sync_the_rest_is_asked_to_try_again() -> None:
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 @pytest.mark.parametrize("thing", [pod(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: PodBody) -> None:
-    """In audit mode nothing is gated and nothing refused, whatever we know."""
     async with Endpoint(mode="audit") as endpoint:
         endpoint.synced = False
         said = await endpoint.review(path, request_of(thing))
@@ -370,27 +304,13 @@ async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: P
         assert said.patch == []
 
 
-# --- words ----------------------------------------------------------------------------------
-
-
 async def test_warnings_stay_short() -> None:
-    """Longer ones are cut by clients."""
     card = "NVIDIA-" + "x" * 40
     async with Endpoint(a_queue().with_quota({card: 1})) as endpoint:
         for thing in (pod(1, card), a_pod().asking_for(1).naming(H800)):
             said = await endpoint.mutate(thing)
             assert said.warnings
             assert all(len(warning) <= 160 for warning in said.warnings), said.warnings
-
-
-@pytest.mark.parametrize("uid", ["x", UID, "ü" * 40])
-async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
-    async with Endpoint(THREE) as endpoint:
-        request: dict[str, Any] = {**request_of(pod()), "uid": uid}
-        assert (await endpoint.review("/mutate", request)).response["uid"] == uid
-
-
-# --- with an old view ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -405,11 +325,9 @@ async def test_with_an_old_view_nothing_is_refused_and_everything_is_gated(asked
         assert (await endpoint.validate(asked.gated())).allowed
 
 
-async def test_with_an_old_view_what_cannot_be_gated_is_refused_all_the_same() -> None:
-    """E9."""
-    async with Endpoint(THREE) as endpoint:
-        endpoint.late = True
-        assert not (await endpoint.mutate(pod().on_node("h200-a"))).allowed
+async def test_e9_with_an_old_view_what_cannot_be_gated_is_refused(endpoint: Endpoint) -> None:
+    endpoint.late = True
+    assert not (await endpoint.mutate(pod().on_node("h200-a"))).allowed
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
@@ -428,8 +346,6 @@ async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_
             assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
             assert request_messages.device_claimed() in said.text
 
-
-# --- controllers that give up ---------------------------------------------------------------
 
 VOLCANO_JOB = "batch.volcano.sh/v1alpha1"
 
@@ -495,10 +411,7 @@ def left_of(pod: PodBody, patch: list[dict[str, Any]]) -> tuple[set[str], bool]:
 
 @pytest.mark.parametrize("synced", [True, False])
 @pytest.mark.parametrize("extender", [True, False])
-async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
-    *, synced: bool, extender: bool
-) -> None:
-    """It is judged by what else it says, and is told once."""
+async def test_i3_what_we_wrote_on_others_is_left_out(*, synced: bool, extender: bool) -> None:
     body = restored(pod())
     async with Endpoint(THREE, extender={"enabled": extender}) as endpoint:
         endpoint.synced = synced
@@ -517,19 +430,9 @@ async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
         assert "requested <4>" in too_much.text
 
 
-async def test_a_label_that_somebody_wrote_on_a_pod_that_is_none_of_ours_is_taken_off() -> None:
-    """So the policies see that another webhook makes it ask for a card after us."""
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(a_pod().managed())
-        assert [(step["op"], step["path"]) for step in said.patch] == [("remove", LABEL)]
-
-
 async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> None:
     audited = a_namespace("team").labelled(v.NAMESPACE_MODE, v.NAMESPACE_AUDIT)
-    for things, body in (
-        ((THREE,), restored(a_pod())),
-        ((THREE, audited), restored(pod())),
-    ):
+    for things, body in (((THREE,), restored(a_pod())), ((THREE, audited), restored(pod()))):
         async with Endpoint(*things, extender={"enabled": True}) as endpoint:
             said = await endpoint.mutate(body)
             notes, label = left_of(body, said.patch)

@@ -11,15 +11,8 @@ from cardquota.quota import vocabulary as v
 from .endpoint import Endpoint, ReviewAnswer, request_of
 
 FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
-POD = (
-    a_pod("a")
-    .in_queue("queue")
-    .asking_for(1)
-    .with_cpu("1")
-    .with_memory("1Gi")
-    .stamped("queue", {H200: 1})
-    .on_node("h200-a")
-)
+POD = a_pod("a").in_queue("queue").asking_for(1).with_cpu("1").with_memory("1Gi")
+POD = POD.stamped("queue", {H200: 1}).on_node("h200-a")
 
 
 async def resize(endpoint: Endpoint, after: PodBody, **more: Any) -> ReviewAnswer:

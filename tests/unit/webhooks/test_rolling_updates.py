@@ -24,10 +24,15 @@ def stuck(unavailable: int = 1) -> str:
     )
 
 
+async def updated(endpoint: Endpoint, template: PodBody = RESTARTED, **spec: Any) -> list[str]:
+    """The warnings on the update of a Deployment."""
+    return await warned(endpoint, "deployments", template, stored(pod()), **spec)
+
+
 async def test_a_label_alone_needs_room_for_the_surge() -> None:
     """Three of three: the new pod is refused, and none of the old may go before it is there."""
     async with Endpoint(THREE, *own(3)) as endpoint:
-        cannot, why = await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=3)
+        cannot, why = await updated(endpoint, replicas=3)
         assert cannot == stuck()
         assert why == (
             f"Queue <queue> has insufficient <{H200}> quota: "
@@ -48,26 +53,18 @@ async def test_a_label_alone_needs_room_for_the_surge() -> None:
         ({"type": "Recreate"}, 0),
     ],
 )
-async def test_as_many_may_be_gone_as_its_strategy_says(
-    strategy: dict[str, Any], least: int
-) -> None:
+async def test_as_many_may_be_gone_as_it_says(strategy: dict[str, Any], least: int) -> None:
     """Of a percentage rounded down; where both come to nothing the controller lets one go."""
     async with Endpoint(THREE, *own(3)) as endpoint:
-        said = await warned(
-            endpoint, "deployments", RESTARTED, stored(pod()), replicas=3, strategy=strategy
-        )
+        said = await updated(endpoint, replicas=3, strategy=strategy)
         assert said[:1] == ([stuck(least)] if least else [])
 
 
 @pytest.mark.parametrize(("cards", "unavailable", "least"), [(2, 1, 2), (2, 2, 0), (3, 2, 3)])
-async def test_as_many_old_pods_must_go_as_make_room_for_a_new_one(
-    cards: int, unavailable: int, least: int
-) -> None:
+async def test_as_many_go_as_make_room_for_a_new(cards: int, unavailable: int, least: int) -> None:
     async with Endpoint(THREE, *own(3)) as endpoint:
         strategy = rolling(0, unavailable)
-        first, *_ = await warned(
-            endpoint, "deployments", pod(cards), stored(pod()), replicas=3, strategy=strategy
-        )
+        first, *_ = await updated(endpoint, pod(cards), replicas=3, strategy=strategy)
         assert first == stuck(least) if least else "1 of 3 pods fit" in first
 
 
@@ -76,42 +73,34 @@ async def test_pods_that_never_came_are_unavailable_already(policy: str) -> None
     """Three of four run, and 25 % of four may be missing: that one is missing."""
     waiting = own_gated(1) if policy == "Gate" else []
     async with Endpoint(THREE.with_policy(policy), *own(3), *waiting) as endpoint:
-        (cannot, _) = await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=4)
+        (cannot, _) = await updated(endpoint, replicas=4)
         assert cannot == stuck(2)
-        strategy = rolling(0, 2)
-        (how_many, _) = await warned(
-            endpoint, "deployments", RESTARTED, stored(pod()), replicas=4, strategy=strategy
-        )
+        (how_many, _) = await updated(endpoint, replicas=4, strategy=rolling(0, 2))
         assert "3 of 4 pods fit" in how_many
 
 
-async def test_an_update_that_has_room_begins() -> None:
-    async with Endpoint(THREE.with_quota({H200: 4}), *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=3) == []
-
-
-@pytest.mark.parametrize("more", [{"paused": True, "replicas": 3}, {"replicas": 0}])
-async def test_without_an_update_nothing_is_said(more: dict[str, Any]) -> None:
-    async with Endpoint(THREE, *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), **more) == []
-
-
-@pytest.mark.parametrize("resource", ["statefulsets", "daemonsets"])
-async def test_others_end_the_old_pod_first(resource: str) -> None:
-    async with Endpoint(THREE, *own(3, resource)) as endpoint:
-        old = stored(pod(), resource)
-        assert await warned(endpoint, resource, RESTARTED, old, replicas=3) == []
+@pytest.mark.parametrize(
+    ("quota", "resource", "template", "more"),
+    [
+        ({H200: 4}, "deployments", RESTARTED, {"replicas": 3}),
+        ({H200: 3, H800: 3}, "deployments", pod(1, H800), {"replicas": 3}),
+        # Without an update.
+        ({H200: 3}, "deployments", RESTARTED, {"paused": True, "replicas": 3}),
+        ({H200: 3}, "deployments", RESTARTED, {"replicas": 0}),
+        # They end the old pod first.
+        ({H200: 3}, "statefulsets", RESTARTED, {"replicas": 3}),
+        ({H200: 3}, "daemonsets", RESTARTED, {"replicas": 3}),
+    ],
+)
+async def test_nothing_is_said_where_it_begins(
+    quota: dict[str, int], resource: str, template: PodBody, more: dict[str, Any]
+) -> None:
+    async with Endpoint(THREE.with_quota(quota), *own(3, resource)) as endpoint:
+        assert await warned(endpoint, resource, template, stored(pod(), resource), **more) == []
 
 
 async def test_where_others_hold_too_much_no_number_helps() -> None:
     """Q7: the quota was lowered to less than others hold."""
-    template: PodBody = RESTARTED
     async with Endpoint(THREE.with_quota({H200: 2}), *own(1), running("other", 3)) as endpoint:
-        how_many, _ = await warned(endpoint, "deployments", template, stored(pod()), replicas=1)
+        how_many, _ = await updated(endpoint, replicas=1)
         assert "its pod does not fit" in how_many
-
-
-async def test_another_card_is_free() -> None:
-    queue = THREE.with_quota({H200: 3, H800: 3})
-    async with Endpoint(queue, *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(1, H800), stored(pod()), replicas=3) == []

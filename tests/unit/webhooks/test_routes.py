@@ -65,16 +65,9 @@ async def test_v1_where_others_decide_nothing_is_refused_and_what_they_refuse_is
     resource: str, sub: str, dry_run: bool, counted: dict[str, int]
 ) -> None:
     """Not even what does not belong there."""
-    request = {
-        "uid": "u",
-        "resource": {"group": "", "version": "v1", "resource": resource},
-        "subResource": sub,
-        "operation": "UPDATE",
-        "name": "web",
-        "namespace": "team",
-        "object": [],
-        "dryRun": dry_run,
-    }
+    about = {"group": "", "version": "v1", "resource": resource}
+    request: dict[str, Any] = {"uid": "u", "resource": about, "operation": "UPDATE", "name": "web"}
+    request |= {"subResource": sub, "namespace": "team", "object": [], "dryRun": dry_run}
     async with Endpoint() as endpoint:
         said = await endpoint.review("/observe", request)
     assert said.allowed

@@ -13,15 +13,7 @@ from cardquota.quota.objects import Pod
 from cardquota_webhooks import decode, scales
 
 from .endpoint import Endpoint, request_of, review_of
-from .scale_review import (
-    KIND,
-    Watches,
-    by_autoscaler,
-    by_people,
-    granted,
-    scaling,
-    uid_of,
-)
+from .scale_review import KIND, Watches, by_autoscaler, by_people, granted, scaling, uid_of
 from .workload_review import THREE, made, own, own_gated, pod, running
 
 CUSTOM = {"group": "argoproj.io"}
@@ -45,14 +37,13 @@ async def test_r1_people_are_refused_and_told_how_many_fit(resource: str) -> Non
         assert (await by_people(endpoint, 1, 3, resource)).allowed
 
 
-async def test_r1_without_cards_and_queue_everything_scales_freely() -> None:
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(template=a_pod())
-        assert len(endpoint.ledger.workloads) == 0
-        answer = await by_people(endpoint, 1, 10**9)
-        assert (answer.allowed, answer.warnings) == (True, [])
-        assert endpoint.looked_for == []
+async def test_r1_without_cards_and_queue_everything_scales_freely(endpoint: Endpoint) -> None:
+    watches = Watches(endpoint)
+    watches.show(template=a_pod())
+    assert len(endpoint.ledger.workloads) == 0
+    answer = await by_people(endpoint, 1, 10**9)
+    assert (answer.allowed, answer.warnings) == (True, [])
+    assert endpoint.looked_for == []
 
 
 async def test_r1_pods_that_end_hold_their_cards() -> None:
@@ -99,16 +90,14 @@ async def test_r1_several_cards_each_replica_gets_one() -> None:
         assert f"<{H800}> quota: requested <1>, total would be <2>" in text
 
 
-async def test_r1_what_can_never_fit_is_refused_to_all() -> None:
-    """E5."""
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(template=pod(5), replicas=0)
-        for answer in (await by_people(endpoint, 0, 1), await by_autoscaler(endpoint, 0, 1)):
-            assert not answer.allowed
-            assert answer.text.startswith(
-                "Deployment <web> cannot have more replicas: "
-                f"Queue <queue> has insufficient <{H200}> quota: requested <5>"
-            )
+async def test_r1_e5_what_can_never_fit_is_refused_to_all(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(template=pod(5), replicas=0)
+    for answer in (await by_people(endpoint, 0, 1), await by_autoscaler(endpoint, 0, 1)):
+        assert not answer.allowed
+        assert answer.text.startswith(
+            "Deployment <web> cannot have more replicas: "
+            f"Queue <queue> has insufficient <{H200}> quota: requested <5>"
+        )
 
 
 async def test_r1_under_policy_gate_it_is_a_warning_since_pods_wait() -> None:
@@ -141,29 +130,26 @@ async def test_r1_a_closed_queue_takes_nothing_more() -> None:
         assert (await by_people(endpoint, 1, 2)).reason == v.Reason.QUEUE_NOT_OPEN
 
 
-async def test_r1_what_is_old_or_unknown_refuses_nothing() -> None:
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        assert (await by_people(endpoint, 0, 10)).allowed  # not seen yet
-        watches.show(replicas=0)
-        assert not (await by_people(endpoint, 0, 10)).allowed
-        endpoint.late = True
-        assert (await by_people(endpoint, 0, 10)).allowed
-        endpoint.late, endpoint.synced = False, False
-        assert (await by_people(endpoint, 0, 10)).allowed
-        endpoint.synced = True
-        watches.gone()
-        assert (await by_people(endpoint, 0, 10)).allowed
+async def test_r1_what_is_old_or_unknown_refuses_nothing(endpoint: Endpoint) -> None:
+    watches = Watches(endpoint)
+    assert (await by_people(endpoint, 0, 10)).allowed  # not seen yet
+    watches.show(replicas=0)
+    assert not (await by_people(endpoint, 0, 10)).allowed
+    endpoint.late = True
+    assert (await by_people(endpoint, 0, 10)).allowed
+    endpoint.late, endpoint.synced = False, False
+    assert (await by_people(endpoint, 0, 10)).allowed
+    endpoint.synced = True
+    watches.gone()
+    assert (await by_people(endpoint, 0, 10)).allowed
 
 
-async def test_r1_another_workload_of_the_same_name_is_not_meant() -> None:
-    """One that was deleted and made anew, of which the watch has not told yet."""
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        asked = scaling(0, 10)
-        for key in ("object", "oldObject"):
-            asked[key]["metadata"]["uid"] = "another"
-        assert (await endpoint.review("/validate", asked)).allowed
+async def test_r1_another_workload_of_the_same_name_is_not_meant(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(replicas=0)
+    asked = scaling(0, 10)
+    for key in ("object", "oldObject"):
+        asked[key]["metadata"]["uid"] = "another"
+    assert (await endpoint.review("/validate", asked)).allowed
 
 
 async def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so() -> None:
@@ -188,31 +174,28 @@ async def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so() 
         assert len(endpoint.events) == 1
 
 
-async def test_r2_all_that_fits_is_granted_without_a_word() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=1)
-        answer = await by_autoscaler(endpoint, 1, 3)
-        assert granted(answer) is None
-        assert answer.warnings == []
-        assert endpoint.events == []
+async def test_r2_all_that_fits_is_granted_without_a_word(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(replicas=1)
+    answer = await by_autoscaler(endpoint, 1, 3)
+    assert granted(answer) is None
+    assert answer.warnings == []
+    assert endpoint.events == []
 
 
-async def test_r2_a_dry_run_says_the_same_and_leaves_nothing_behind() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=1)
-        assert granted(await by_autoscaler(endpoint, 1, 10, dryRun=True)) == 3
-        assert (await by_people(endpoint, 1, 2, dryRun=True)).allowed
-        assert endpoint.events == []
+async def test_r2_a_dry_run_says_the_same_and_leaves_nothing_behind(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(replicas=1)
+    assert granted(await by_autoscaler(endpoint, 1, 10, dryRun=True)) == 3
+    assert (await by_people(endpoint, 1, 2, dryRun=True)).allowed
+    assert endpoint.events == []
 
 
-async def test_r2_who_only_claims_to_be_an_autoscaler_is_refused() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=1)
-        asked = scaling(1, 10, by="system:serviceaccount:evil:horizontal-pod-autoscaler")
-        for path in ("/mutate", "/validate"):
-            answer = await endpoint.review(path, asked)
-            assert not answer.allowed
-            assert "3 of 10 replicas" in answer.text
+async def test_r2_who_only_claims_to_be_an_autoscaler_is_refused(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(replicas=1)
+    asked = scaling(1, 10, by="system:serviceaccount:evil:horizontal-pod-autoscaler")
+    for path in ("/mutate", "/validate"):
+        answer = await endpoint.review(path, asked)
+        assert not answer.allowed
+        assert "3 of 10 replicas" in answer.text
 
 
 async def test_r2_the_settings_say_who_is_an_autoscaler() -> None:
@@ -250,44 +233,37 @@ async def test_r3_a_custom_resource_is_known_by_one_of_its_pods() -> None:
 
 
 @pytest.mark.parametrize("status", [{}, {"selector": None}, {"selector": "", "replicas": None}])
-async def test_r3_a_custom_resource_without_selector_scales_freely(status: Any) -> None:
-    async with Endpoint(THREE) as endpoint:
-        for answer in (
-            await by_people(endpoint, 0, 10**9, "things", group="example.com", status=status),
-            await by_autoscaler(endpoint, 0, 10**9, "things", group="example.com", status=status),
-        ):
-            assert granted(answer) is None
-        assert endpoint.looked_for == []
+async def test_r3_one_without_selector_scales_freely(endpoint: Endpoint, status: Any) -> None:
+    for answer in (
+        await by_people(endpoint, 0, 10**9, "things", group="example.com", status=status),
+        await by_autoscaler(endpoint, 0, 10**9, "things", group="example.com", status=status),
+    ):
+        assert granted(answer) is None
+    assert endpoint.looked_for == []
 
 
-async def test_r3_a_custom_resource_without_pods_scales_freely() -> None:
-    async with Endpoint(THREE) as endpoint:
-        assert (await by_people(endpoint, 0, 10, "clonesets", **CUSTOM)).allowed
-        assert endpoint.looked_for == [("team", "app=web")]
+async def test_r3_a_custom_resource_without_pods_scales_freely(endpoint: Endpoint) -> None:
+    assert (await by_people(endpoint, 0, 10, "clonesets", **CUSTOM)).allowed
+    assert endpoint.looked_for == [("team", "app=web")]
 
 
-async def test_r3_a_template_that_is_too_large_to_be_kept_scales_freely() -> None:
+async def test_r3_a_template_that_is_too_large_to_be_kept_scales_freely(endpoint: Endpoint) -> None:
     labels = {f"example.com/label-{n}": "x" * 60 for n in range(TEMPLATE_TEXT.most // 60)}
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(template=pod().with_spec(nodeSelector=labels))
-        assert len(endpoint.ledger.workloads) == 1
-        assert (await by_people(endpoint, 1, 10)).allowed
+    watches = Watches(endpoint)
+    watches.show(template=pod().with_spec(nodeSelector=labels))
+    assert len(endpoint.ledger.workloads) == 1
+    assert (await by_people(endpoint, 1, 10)).allowed
 
 
-async def test_r3_nobody_speaks_for_a_custom_resource_of_another_namespace() -> None:
+async def test_r3_nobody_speaks_for_those_of_another_namespace(endpoint: Endpoint) -> None:
     rollout = ("Rollout", "web", uid_of("web"))
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show("replicasets", pod(1), name="web-1", owner=rollout, replicas=1)
-        watches.show(
-            "replicasets", pod(999), name="evil", owner=rollout, replicas=1, namespace="evil"
-        )
-        assert (await by_people(endpoint, 0, 3, "rollouts", **CUSTOM)).allowed
+    watches = Watches(endpoint)
+    watches.show("replicasets", pod(1), name="web-1", owner=rollout, replicas=1)
+    watches.show("replicasets", pod(999), name="evil", owner=rollout, replicas=1, namespace="evil")
+    assert (await by_people(endpoint, 0, 3, "rollouts", **CUSTOM)).allowed
 
 
 async def test_r4_replicas_that_no_pod_follows_count_against_nobody() -> None:
-    """A paused Deployment that is scaled up and down costs its owner nothing."""
     async with Endpoint(a_queue().with_quota({H200: 100})) as endpoint:
         watches = Watches(endpoint)
         for name in ("paused", "web"):
@@ -317,36 +293,31 @@ async def test_r2_each_autoscaler_gets_what_fits_now() -> None:
 
 
 @pytest.mark.parametrize("broken", ["text", 1.5, 2**80, [], {"a": 1}])
-async def test_a_scale_that_cannot_be_read_is_none_of_ours(broken: object) -> None:
-    """Any API may have a subresource of that name: what it means is its own."""
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        for path in ("/mutate", "/validate"):
-            assert granted(await endpoint.review(path, scaling(0, broken))) is None
+async def test_a_scale_that_is_unreadable_is_not_ours(endpoint: Endpoint, broken: object) -> None:
+    Watches(endpoint).show(replicas=0)
+    for path in ("/mutate", "/validate"):
+        assert granted(await endpoint.review(path, scaling(0, broken))) is None
 
 
-async def test_a_scale_that_says_nothing() -> None:
-    async with Endpoint(THREE) as endpoint:
-        asked = scaling(0, 1)
-        bodies: list[Any] = [None, {}, {"spec": None}, {"spec": {}, "status": None, "metadata": {}}]
-        for body in bodies:
-            if body is not None:
-                asked["object"] = body
-            asked["oldObject"] = body
-            answer = await endpoint.review("/validate", asked)
-            assert answer.allowed
+async def test_a_scale_that_says_nothing(endpoint: Endpoint) -> None:
+    asked = scaling(0, 1)
+    bodies: list[Any] = [None, {}, {"spec": None}, {"spec": {}, "status": None, "metadata": {}}]
+    for body in bodies:
+        if body is not None:
+            asked["object"] = body
+        asked["oldObject"] = body
+        answer = await endpoint.review("/validate", asked)
+        assert answer.allowed
 
 
-async def test_a_scale_of_3_mib_costs_nothing() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        asked = scaling(0, 10)
-        asked["object"]["metadata"]["annotations"] = {"x": "y" * 3 * 2**20}
-        assert (await endpoint.review("/validate", asked)).allowed
+async def test_a_scale_of_3_mib_costs_nothing(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(replicas=0)
+    asked = scaling(0, 10)
+    asked["object"]["metadata"]["annotations"] = {"x": "y" * 3 * 2**20}
+    assert (await endpoint.review("/validate", asked)).allowed
 
 
 async def test_too_many_at_once_are_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By namespace; what has no cards waits for nothing."""
     monkeypatch.setattr(scales, "MOST_WAITING", 2)
     async with Endpoint(THREE, unseen_wait=60) as endpoint:
         watches = Watches(endpoint)
@@ -366,13 +337,12 @@ async def test_too_many_at_once_are_to_try_again(monkeypatch: pytest.MonkeyPatch
         assert not (await by_people(endpoint, 0, 10, name="seen")).allowed
 
 
-async def test_the_metric_counts_scale_ups_under_one_name() -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        await by_people(endpoint, 0, 10)
-        await by_autoscaler(endpoint, 0, 10)
-        assert endpoint.counted("scale", "deny") == 1
-        assert endpoint.counted("scale", "cut") == 1
+async def test_the_metric_counts_scale_ups_under_one_name(endpoint: Endpoint) -> None:
+    Watches(endpoint).show(replicas=0)
+    await by_people(endpoint, 0, 10)
+    await by_autoscaler(endpoint, 0, 10)
+    assert endpoint.counted("scale", "deny") == 1
+    assert endpoint.counted("scale", "cut") == 1
 
 
 async def test_i5_many_scale_ups_hold_up_no_pod() -> None:
@@ -381,10 +351,8 @@ async def test_i5_many_scale_ups_hold_up_no_pod() -> None:
         Watches(endpoint).show(replicas=3)
         asked = review_of(scaling(3, 10))
         created = decode(review_of(request_of(pod())))
-        scale_ups = [
-            asyncio.create_task(endpoint.scales.validate(decode(asked)))
-            for _ in range(scales.MOST_WAITING)
-        ]
+        reviews = (endpoint.scales.validate(decode(asked)) for _ in range(scales.MOST_WAITING))
+        scale_ups = [asyncio.create_task(review) for review in reviews]
         await asyncio.sleep(0)
         answer = await endpoint.pods.mutate(created)
         assert not answer.allowed

@@ -8,17 +8,11 @@ import pytest
 from builders import H200, a_group, a_pod, a_queue
 from cardquota.quota import JOB_TASKS, KEYS_OF_PODS
 from cardquota.quota import vocabulary as v
-from cardquota_webhooks import (
-    GroupResource,
-    Request,
-    key_warnings,
-    of_tasks,
-    of_template,
-)
+from cardquota_webhooks import GroupResource, Request, key_warnings, of_tasks, of_template
 
 from ..steps import steps_of
 from .endpoint import Endpoint
-from .workload_review import GROUPS, THREE, stored, warned
+from .workload_review import GROUPS, stored, warned
 
 QUEUE = a_queue("research").with_quota({H200: 8})
 WRONG = "volcano.sh/card-name"
@@ -61,13 +55,12 @@ async def test_of_a_large_object_no_keys_are_read(long: int) -> None:
 
 
 @pytest.mark.parametrize("resource", sorted(GROUPS))
-async def test_on_a_pod_template_once(resource: str) -> None:
+async def test_on_a_pod_template_once(endpoint: Endpoint, resource: str) -> None:
     template = POD.in_queue("queue").annotated(WRONG, H200)
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, resource, template) == [SAID]
-        assert await warned(endpoint, resource, POD.in_queue("queue")) == []
-        old = stored(template, resource)
-        assert SAID not in await warned(endpoint, resource, template, old)
+    assert await warned(endpoint, resource, template) == [SAID]
+    assert await warned(endpoint, resource, POD.in_queue("queue")) == []
+    old = stored(template, resource)
+    assert SAID not in await warned(endpoint, resource, template, old)
 
 
 def request(written: object, before: object = None) -> Request:
@@ -88,7 +81,6 @@ def test_of_what_cannot_be_read_nothing_is_said(odd: object) -> None:
 
 
 def test_three_are_told() -> None:
-    """With what else is said of an object, all of it is shown."""
     keys = {f"volcano.sh/card-name{n}": "" for n in range(9)}
     found = key_warnings(request({"metadata": {"annotations": keys}}), KEYS_OF_PODS)
     assert len(found) == 3

@@ -1,47 +1,38 @@
 """WorkloadReviews: what is answered, and what is refused."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from builders import CARDS, H200, a_pod, a_queue
+from builders import H200, a_pod, a_queue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import questions
 
-from .endpoint import UID, Endpoint, ReviewAnswer, hold_answers
+from .endpoint import Endpoint, ReviewAnswer, hold_answers, question
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.WORKLOAD_REVIEWS}
 
 
-def an_endpoint(**options: Any) -> Endpoint:
-    endpoint = Endpoint(**options)
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
     waits = a_pod("w").with_uid("w").in_queue("queue").naming(H200).asking_for(2).gated()
     held = a_pod("h").with_uid("h").in_queue("queue").naming(H200).asking_for(1)
     held = held.stamped("queue", {H200: 1}).on_node("h200-a")
-    quota = a_queue().with_quota({H200: 2})
-    endpoint.see(*CARDS, quota, a_queue("other").with_quota({H200: 2}), held, waits.owned_by("Job"))
-    return endpoint
+    queues = (a_queue(name).with_quota({H200: 2}) for name in ("queue", "other"))
+    async with Endpoint(*queues, held, waits.owned_by("Job")) as endpoint:
+        yield endpoint
 
 
 async def asked(endpoint: Endpoint, spec: object, **more: Any) -> ReviewAnswer:
-    request = {
-        "uid": UID,
-        "resource": RESOURCE,
-        "operation": "CREATE",
-        "namespace": "team",
-        "userInfo": {"username": "tenant"},
-        "dryRun": True,
-        "object": {"metadata": {"generateName": "ask-"}, "spec": spec},
-        **more,
-    }
+    request = question(v.WORKLOAD_REVIEWS, spec, **{"namespace": "team", **more})
     return await endpoint.review("/mutate", request)
 
 
-async def test_f5_the_answer_is_added_as_the_status() -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, {"kind": "Pod", "name": "w"})
+async def test_f5_the_answer_is_added_as_the_status(endpoint: Endpoint) -> None:
+    found = await asked(endpoint, {"kind": "Pod", "name": "w"})
     (step,) = found.patch
     value = step["value"]
     assert (step["op"], step["path"]) == ("add", "/status")
@@ -53,16 +44,10 @@ async def test_f5_the_answer_is_added_as_the_status() -> None:
 
 @pytest.mark.parametrize(
     ("version", "known"),
-    [
-        ("", True),
-        (None, True),
-        ("batch/v1", True),
-        ("batch.volcano.sh/v1alpha1", False),
-    ],
+    [("", True), (None, True), ("batch/v1", True), ("batch.volcano.sh/v1alpha1", False)],
 )
-async def test_f5_the_api_version_tells_whose_job_it_is(version: str | None, known: bool) -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, {"kind": "Job", "name": "o", "apiVersion": version})
+async def test_f5_whose_job_it_is(endpoint: Endpoint, version: str | None, known: bool) -> None:
+    found = await asked(endpoint, {"kind": "Job", "name": "o", "apiVersion": version})
     assert found.allowed is known
 
 
@@ -70,38 +55,34 @@ async def test_f5_the_api_version_tells_whose_job_it_is(version: str | None, kno
     ("kind", "name"),
     [("Pod", "none"), ("Pod", ""), ("Pod", "../w"), ("po d", "w"), ("", "w"), ("K" * 64, "w")],
 )
-async def test_f5_what_is_not_there(kind: str, name: str) -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, {"kind": kind, "name": name})
+async def test_f5_what_is_not_there(endpoint: Endpoint, kind: str, name: str) -> None:
+    found = await asked(endpoint, {"kind": kind, "name": name})
     assert (found.allowed, found.code, found.reason) == (False, 404, "NotFound")
     assert found.text == answer_messages.no_such_workload(kind, "team", name)
 
 
-async def test_f5_what_was_meant_is_told() -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, {"kind": "Deployment", "name": "w"})
+async def test_f5_what_was_meant_is_told(endpoint: Endpoint) -> None:
+    found = await asked(endpoint, {"kind": "Deployment", "name": "w"})
     assert found.text == answer_messages.no_such_workload("Deployment", "team", "w", meant="Pod/w")
     assert found.text.endswith("; did you mean <Pod/w>?")
 
 
-async def test_f4_another_namespace_is_another_world() -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, {"kind": "Pod", "name": "w"}, namespace="elsewhere")
+async def test_f4_another_namespace_is_another_world(endpoint: Endpoint) -> None:
+    found = await asked(endpoint, {"kind": "Pod", "name": "w"}, namespace="elsewhere")
     assert found.code == 404
 
 
 async def test_f2_a_namespace_does_not_keep_others_from_asking(
-    monkeypatch: pytest.MonkeyPatch,
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
     begun, holds = hold_answers(monkeypatch)
-    async with an_endpoint() as endpoint:
-        spec = {"kind": "Pod", "name": "w"}
-        first = asyncio.create_task(asked(endpoint, spec))
-        await begun.wait()
-        again = await asked(endpoint, spec, userInfo={"username": "somebody else"})
-        other = asyncio.create_task(asked(endpoint, spec, namespace="other"))
-        holds.set()
-        answers = [await first, await other]
+    spec = {"kind": "Pod", "name": "w"}
+    first = asyncio.create_task(asked(endpoint, spec))
+    await begun.wait()
+    again = await asked(endpoint, spec, userInfo={"username": "somebody else"})
+    other = asyncio.create_task(asked(endpoint, spec, namespace="other"))
+    holds.set()
+    answers = [await first, await other]
     assert (again.code, again.text) == (429, answer_messages.too_many_questions())
     assert [one.code for one in answers] == [404, 404]

@@ -5,24 +5,27 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_node, a_pod, a_queue
+from builders.pod import PodBody
 
 from .endpoint import Endpoint
 from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
 
 
-async def test_an_update_keeps_its_own_pods() -> None:
-    """They hold their quota: nothing is said about them."""
+@pytest.mark.parametrize(
+    ("quota", "pods"),
+    [(3, own(3)), (3, [*own(1), *own_gated(2)]), (2, own(3))],
+    ids=["all hold quota", "E2: gated ones have room", "Q7: the quota was lowered below them"],
+)
+async def test_e2_q7_an_update_keeps_its_own_pods(quota: int, pods: list[PodBody]) -> None:
     old = stored(pod(), replicas=3)
-    async with Endpoint(THREE, *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
-        assert await warned(endpoint, "deployments", pod(), old, replicas=1) == []
-        assert (
-            "3 of 4 pods fit" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
-        )
+    async with Endpoint(THREE.with_quota({H200: quota}), *pods) as endpoint:
+        for replicas in (1, 3):
+            assert await warned(endpoint, "deployments", pod(), old, replicas=replicas) == []
+        (how_many, _) = await warned(endpoint, "deployments", pod(), old, replicas=4)
+        assert "3 of 4 pods fit" in how_many
 
 
 async def test_another_template_gets_the_room_that_the_old_pods_give_back() -> None:
-    """Three pods of one card become three of two cards: one of them fits three cards."""
     old = stored(pod(), "statefulsets")
     async with Endpoint(THREE, *own(3, "statefulsets")) as endpoint:
         how_many, why = await warned(endpoint, "statefulsets", pod(2), old, replicas=3)
@@ -50,9 +53,7 @@ async def test_a_pod_that_waits_at_the_gate_does_not_fit_already() -> None:
 
 @pytest.mark.parametrize("resource", ["jobs", "deployments", "statefulsets", "replicasets"])
 @pytest.mark.parametrize("ready", [0, 1, 3])
-async def test_what_is_released_holds_its_quota_before_it_is_ready(
-    resource: str, ready: int
-) -> None:
+async def test_what_is_released_holds_quota_before_it_is_ready(resource: str, ready: int) -> None:
     """Three of three, without a node or without their image; their controller knows no more."""
     old = stored(pod(), resource, active=3, replicas=3, ready=ready, readyReplicas=ready)
     size = "parallelism" if resource == "jobs" else "replicas"
@@ -63,21 +64,6 @@ async def test_what_is_released_holds_its_quota_before_it_is_ready(
         how_many, why = await warned(endpoint, resource, pod(), old, **{size: 5})
         assert how_many == "web: 3 of 5 pods fit the quota now, 2 wait at the gate"
         assert "requested <1>, total would be <4>, but capability is <3>" in why
-
-
-async def test_gated_pods_that_have_room_are_on_their_way() -> None:
-    """E2: they were admitted at create, and hold what they will be charged for."""
-    old = stored(pod(), replicas=3)
-    async with Endpoint(THREE, *own(1), *own_gated(2)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
-        assert "3 of 4" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
-
-
-async def test_q7_pods_stay_when_the_quota_is_lowered_below_them() -> None:
-    old = stored(pod(), replicas=3)
-    async with Endpoint(THREE.with_quota({H200: 2}), *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []
-        assert "3 of 4" in (await warned(endpoint, "deployments", pod(), old, replicas=4))[0]
 
 
 async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:
@@ -102,24 +88,21 @@ async def test_pods_of_an_older_template_give_back_what_they_hold() -> None:
 )
 @pytest.mark.parametrize("resource", ["jobs", "cronjobs"])
 async def test_a_job_runs_no_more_pods_than_it_has_to_complete(
-    resource: str, spec: dict[str, Any], asked: int
+    endpoint: Endpoint, resource: str, spec: dict[str, Any], asked: int
 ) -> None:
-    async with Endpoint(THREE) as endpoint:
-        said = await warned(endpoint, resource, pod(), **spec)
-        assert (f"web: 3 of {asked} pods fit" in said[0]) if asked else said == []
+    said = await warned(endpoint, resource, pod(), **spec)
+    assert (f"web: 3 of {asked} pods fit" in said[0]) if asked else said == []
 
 
-async def test_what_a_job_has_completed_is_asked_for_no_more() -> None:
+async def test_what_a_job_has_completed_is_asked_for_no_more(endpoint: Endpoint) -> None:
     old = stored(pod(), "jobs", active=0, succeeded=7)
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, "jobs", pod(), old, parallelism=6, completions=9) == []
+    assert await warned(endpoint, "jobs", pod(), old, parallelism=6, completions=9) == []
 
 
-async def test_a_cron_job_that_runs_is_changed() -> None:
+async def test_a_cron_job_that_runs_is_changed(endpoint: Endpoint) -> None:
     """In its status stand its Jobs, whose pods are no part of the next one."""
     old = stored(pod(), "cronjobs", active=[{"kind": "Job", "name": "web-1"}])
-    async with Endpoint(THREE) as endpoint:
-        assert "3 of 4" in (await warned(endpoint, "cronjobs", pod(), old, parallelism=4))[0]
+    assert "3 of 4" in (await warned(endpoint, "cronjobs", pod(), old, parallelism=4))[0]
 
 
 async def test_a_daemon_set_has_a_pod_on_each_node_that_it_selects_and_that_has_the_card() -> None:

@@ -11,19 +11,18 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import request_messages
 
 from .endpoint import Endpoint, ReviewAnswer
-from .workload_review import GROUPS, THREE, pod, running, warned
+from .workload_review import GROUPS, THREE, asked, pod, running, warned
 
 
 @pytest.mark.parametrize("resource", ["deployments", "statefulsets"])
-async def test_three_of_four_fit(resource: str) -> None:
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, resource, pod(), replicas=3) == []
-        how_many, why = await warned(endpoint, resource, pod(), replicas=4)
-        assert how_many == ("web: 3 of 4 pods fit the quota now, 1 is refused until there is room")
-        assert why == (
-            f"Queue <queue> has insufficient <{H200}> quota: "
-            "requested <1>, total would be <4>, but capability is <3>"
-        )
+async def test_three_of_four_fit(endpoint: Endpoint, resource: str) -> None:
+    assert await warned(endpoint, resource, pod(), replicas=3) == []
+    how_many, why = await warned(endpoint, resource, pod(), replicas=4)
+    assert how_many == ("web: 3 of 4 pods fit the quota now, 1 is refused until there is room")
+    assert why == (
+        f"Queue <queue> has insufficient <{H200}> quota: "
+        "requested <1>, total would be <4>, but capability is <3>"
+    )
 
 
 async def test_a_queue_that_was_created_a_moment_ago_is_waited_for() -> None:
@@ -59,32 +58,27 @@ async def test_each_alternative_has_its_own_room() -> None:
 
 
 @pytest.mark.parametrize("resource", sorted(GROUPS))
-async def test_what_can_never_fit_is_said_wherever_it_is_written(resource: str) -> None:
-    """E5."""
-    async with Endpoint(THREE) as endpoint:
-        (text,) = await warned(endpoint, resource, pod(5))
-        assert "requested <5>, total would be <5>, but capability is <3>" in text
-        (text,) = await warned(endpoint, resource, pod(1, "NVIDIA-H2OO"))
-        assert "is not known" in text
+async def test_e5_what_never_fits_is_said_wherever_it_is(endpoint: Endpoint, resource: str) -> None:
+    (text,) = await warned(endpoint, resource, pod(5))
+    assert "requested <5>, total would be <5>, but capability is <3>" in text
+    (text,) = await warned(endpoint, resource, pod(1, "NVIDIA-H2OO"))
+    assert "is not known" in text
 
 
-async def test_many_replicas_cost_nothing() -> None:
-    async with Endpoint(THREE) as endpoint:
-        how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2**31 - 1)
-        assert how_many.startswith("web: 3 of 2147483647 pods fit")
+async def test_many_replicas_cost_nothing(endpoint: Endpoint) -> None:
+    how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2**31 - 1)
+    assert how_many.startswith("web: 3 of 2147483647 pods fit")
 
 
-async def test_of_pods_that_do_not_fit_the_alias_is_named_last() -> None:
+async def test_of_pods_that_do_not_fit_the_alias_is_named_last(endpoint: Endpoint) -> None:
     old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-    async with Endpoint(THREE) as endpoint:
-        how_many, _, word = await warned(endpoint, "deployments", old, replicas=4)
-        assert "3 of 4 pods fit" in how_many
-        assert word == request_messages.alias_used()
+    how_many, _, word = await warned(endpoint, "deployments", old, replicas=4)
+    assert "3 of 4 pods fit" in how_many
+    assert word == request_messages.alias_used()
 
 
-async def test_without_cards_and_queue_nothing_is_said() -> None:
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, "deployments", a_pod(), replicas=9) == []
+async def test_without_cards_and_queue_nothing_is_said(endpoint: Endpoint) -> None:
+    assert await warned(endpoint, "deployments", a_pod(), replicas=9) == []
 
 
 async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
@@ -112,17 +106,7 @@ async def test_e2_what_its_group_has_reserved_is_for_its_pods() -> None:
 
 
 async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployments") -> ReviewAnswer:
-    group = GROUPS[resource]
-    return await endpoint.review(
-        "/validate",
-        {
-            "uid": "u",
-            "resource": {"group": group, "version": "v1", "resource": resource},
-            "operation": "CREATE",
-            "namespace": "team",
-            "object": body,
-        },
-    )
+    return await endpoint.review("/validate", {**asked(resource, pod()), "object": body})
 
 
 @pytest.mark.parametrize(
@@ -134,23 +118,21 @@ async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployment
     ],
 )
 async def test_what_cannot_be_read_is_admitted_without_a_word(
-    body: object, caplog: pytest.LogCaptureFixture
+    endpoint: Endpoint, body: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A webhook that only warns refuses nothing; its pods, and the API server, are stricter."""
-    async with Endpoint(THREE) as endpoint:
-        said = await reviewed(endpoint, body)
-        assert (said.allowed, said.warnings) == (True, [])
-        assert caplog.records == []
+    said = await reviewed(endpoint, body)
+    assert (said.allowed, said.warnings) == (True, [])
+    assert caplog.records == []
 
 
 async def test_a_bug_is_logged_and_refuses_nothing(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with Endpoint(THREE) as endpoint:
-        monkeypatch.setattr(endpoint.ledger, "queue_of", None)
-        said = await reviewed(endpoint, {"metadata": {"name": "w"}})
-        assert (said.allowed, said.warnings) == (True, [])
-        assert "no word could be said of one of deployments" in caplog.text
+    monkeypatch.setattr(endpoint.ledger, "queue_of", None)
+    said = await reviewed(endpoint, {"metadata": {"name": "w"}})
+    assert (said.allowed, said.warnings) == (True, [])
+    assert "no word could be said of one of deployments" in caplog.text
 
 
 async def test_v5_beside_volcano_pods_without_a_queue_are_spoken_of() -> None:
@@ -168,22 +150,16 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
     template = pod().with_spec(runtimeClassName="kata")
     async with Endpoint(THREE.limited_to(cpu="1")) as endpoint:
         assert await warned(endpoint, "deployments", template, replicas=3) == []
-        feed = {
-            w.kind: w for w in watched_kinds(endpoint.ledger, endpoint.notifier, lambda kind: None)
-        }
+        kinds = watched_kinds(endpoint.ledger, endpoint.notifier, lambda _: None)
+        feed = {one.kind: one for one in kinds}
 
         def see(kind: str, body: dict[str, object]) -> None:
             feed[kind].seen(msgspec.convert(body, feed[kind].struct))
 
-        limits = [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]
-        see(
-            "limitranges",
-            {"metadata": {"name": "l", "namespace": "team"}, "spec": {"limits": limits}},
-        )
-        see(
-            "runtimeclasses",
-            {"metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}},
-        )
+        limits = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]}
+        see("limitranges", {"metadata": {"name": "l", "namespace": "team"}, "spec": limits})
+        overhead = {"podFixed": {"cpu": "250m"}}
+        see("runtimeclasses", {"metadata": {"name": "kata"}, "overhead": overhead})
         how_many, why = await warned(endpoint, "deployments", template, replicas=3)
         assert "1 of 3 pods fit" in how_many
         assert "<cpu> quota: requested <0.75>, total would be <1.5>, but capability is <1>" in why
@@ -194,13 +170,9 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
         assert await warned(endpoint, "deployments", template, replicas=3) == []
 
 
-async def test_claimed_devices_are_said_once() -> None:
-    """P7: by the refusal where they are refused, else by a word of their own."""
+async def test_claimed_devices_are_said_once(endpoint: Endpoint) -> None:
     template = pod(1).asking_for(1, "deviceclass.resource.kubernetes.io/npu")
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, "deployments", template) == [
-            request_messages.claim_not_counted()
-        ]
-        endpoint.see(a_namespace("team").in_mode("enforced"))
-        (refused,) = await warned(endpoint, "deployments", template)
-        assert request_messages.device_claimed() in refused
+    assert await warned(endpoint, "deployments", template) == [request_messages.claim_not_counted()]
+    endpoint.see(a_namespace("team").in_mode("enforced"))
+    (refused,) = await warned(endpoint, "deployments", template)
+    assert request_messages.device_claimed() in refused

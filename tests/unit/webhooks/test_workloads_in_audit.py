@@ -46,7 +46,6 @@ async def test_of_pods_that_were_admitted_over_the_quota() -> None:
 
 
 async def test_an_update_begins() -> None:
-    """Nobody refuses its new pods."""
     async with Endpoint(THREE, AUDITED, *own(3)) as endpoint:
         restarted = pod().annotated("restarted", "now")
         assert await warned(endpoint, "deployments", restarted, stored(pod()), replicas=3) == []

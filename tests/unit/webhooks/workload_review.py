@@ -18,13 +18,8 @@ def pod(cards: int = 1, card: str = H200) -> PodBody:
 
 
 def running(name: str, cards: int = 1) -> PodBody:
-    return (
-        pod(cards)
-        .put(name, "metadata", "name")
-        .with_uid(name)
-        .stamped("queue", {H200: cards})
-        .on_node("h200-a")
-    )
+    pod_of = pod(cards).put(name, "metadata", "name").with_uid(name)
+    return pod_of.stamped("queue", {H200: cards}).on_node("h200-a")
 
 
 def made(pod: PodBody, resource: str = "deployments") -> PodBody:
@@ -81,8 +76,4 @@ def spec_of(resource: str, template: PodBody, **spec: Any) -> dict[str, Any]:
 
 def stored(template: PodBody, resource: str = "deployments", **status: Any) -> dict[str, Any]:
     """A workload named `web` as it stands, and what its controller says of its pods."""
-    return {
-        "metadata": {"name": "web"},
-        "spec": spec_of(resource, template),
-        "status": status,
-    }
+    return {"metadata": {"name": "web"}, "spec": spec_of(resource, template), "status": status}

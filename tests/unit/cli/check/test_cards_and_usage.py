@@ -1,5 +1,10 @@
 """`check`, sections `queues`, `nodes`, `past` and `drift`."""
 
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
 from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from builders.queue import QueueBody
@@ -67,15 +72,6 @@ def test_a_key_that_means_nothing() -> None:
     assert other.why == "annotation <volcano.sh/card.colour> has no effect"
 
 
-def test_without_all_nodes_nothing_is_said_of_what_they_have() -> None:
-    read = CheckedCluster(a_ledger(a_queue("q").with_quota({H200: 1}).limited_to(cpu="x")))
-    read.unread["nodes"] = ClusterError("no")
-    lacking = queues_section(read)
-    assert [one.reason for one in lacking.findings] == ["LimitUnreadable"]
-    assert not lacking.complete
-    assert lacking.notes == ["nodes are not all known: faults of queues may be missed"]
-
-
 def test_nothing_is_wrong() -> None:
     section = nodes_section(CheckedCluster(a_ledger(a_node("n").with_cards(H200, 8))))
     assert (section.findings, section.notes, section.complete) == ([], [], True)
@@ -96,14 +92,6 @@ def test_a_card_in_no_vendor_row() -> None:
     assert one.why.startswith("odd.example.com/card is in no vendor row")
 
 
-def test_nodes_that_may_not_be_listed() -> None:
-    read = CheckedCluster(a_ledger())
-    read.unread["nodes"] = ClusterError("no")
-    section = nodes_section(read)
-    assert not section.complete
-    assert section.notes == ["nodes are not all known: cards that are not counted may be missed"]
-
-
 NODE, QUEUE = a_node("n").with_cards(H200, 8), a_queue("q").with_quota({H200: 8})
 
 
@@ -112,14 +100,8 @@ def past(name: str, namespace: str = "team") -> PodBody:
     return pod.asking_for(2).on_node("n")
 
 
-LEDGER = a_ledger(
-    NODE,
-    QUEUE,
-    past("a"),
-    past("b", "other"),
-    past("c").stamped("q", {H200: 2}),
-    past("outside").in_queue(None),
-)
+OURS = past("c").stamped("q", {H200: 2}), past("outside").in_queue(None)
+LEDGER = a_ledger(NODE, QUEUE, past("a"), past("b", "other"), *OURS)
 
 
 def test_by_queue_how_many_and_what_they_hold() -> None:
@@ -135,14 +117,6 @@ def test_in_a_namespace_only_its_pods() -> None:
     (one,) = past_section(CheckedCluster(LEDGER, namespace="other")).findings
     assert dict(one.cards) == {H200: 2}
     assert past_section(CheckedCluster(LEDGER, namespace="empty")).findings == []
-
-
-def test_pods_that_may_not_be_listed() -> None:
-    read = CheckedCluster(a_ledger(NODE, QUEUE))
-    read.unread["pods"] = ClusterError("no")
-    section = past_section(read)
-    assert not section.complete
-    assert section.notes == ["pods are not all known: pods that got past the gate may be missed"]
 
 
 def test_where_a_namespace_is_asked_for_its_pods_are_all() -> None:
@@ -225,12 +199,31 @@ async def test_what_cannot_be_read_again_says_nothing() -> None:
     assert await DriftingCluster(later).differ(before) == []
 
 
-def test_why_nothing_is_compared() -> None:
-    read = seen()
-    read.unread["pods"] = ClusterError("no")
-    section = drift_section(read, [], nobody_publishes=False)
-    assert not section.complete
-    assert section.notes == ["pods are not all known: published totals are not compared"]
+@pytest.mark.parametrize(
+    ("kind", "section", "note"),
+    [
+        ("nodes", queues_section, "faults of queues may be missed"),
+        ("nodes", nodes_section, "cards that are not counted may be missed"),
+        ("pods", past_section, "pods that got past the gate may be missed"),
+        (
+            "pods",
+            partial(drift_section, found=[], nobody_publishes=False),
+            "published totals are not compared",
+        ),
+    ],
+)
+def test_what_may_not_be_listed_is_noted_and_nothing_is_said_of_it(
+    kind: str, section: Callable[[CheckedCluster], CheckSection], note: str
+) -> None:
+    read = CheckedCluster(a_ledger(a_queue("q").with_quota({H200: 1}).limited_to(cpu="x")))
+    read.unread[kind] = ClusterError("no")
+    told = section(read)
+    assert (told.notes, told.complete) == ([f"{kind} are not all known: {note}"], False)
+    wrong = ["LimitUnreadable"] if section is queues_section else []
+    assert [one.reason for one in told.findings] == wrong
+
+
+def test_nothing_is_compared_where_nobody_publishes() -> None:
     (note,) = drift_section(seen(), [], nobody_publishes=True).notes
     assert note.startswith("no replica leads")
 

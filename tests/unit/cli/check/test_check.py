@@ -10,15 +10,8 @@ from cardquota.cli.check import MOST_SHOWN, CheckSection, Finding, FindingKind, 
 from cardquota.cli.check.section import bounded_section
 from cardquota.cli.output import Output
 
-ONE = Finding(
-    FindingKind.REFUSED,
-    *("Pod", "team", "web"),
-    "VolcanoNotKnown",
-    "it is not known; name it",
-    "name it",
-    queue="research",
-    cards={H200: 2},
-)
+ABOUT = FindingKind.REFUSED, "Pod", "team", "web", "VolcanoNotKnown"
+ONE = Finding(*ABOUT, "it is not known; name it", "name it", queue="research", cards={H200: 2})
 BARE = replace(ONE, kind="Job", queue=None, cards={}, reason="Odd")
 
 
@@ -83,7 +76,6 @@ def test_of_a_healthy_cluster_one_line_is_printed() -> None:
 
 
 def test_nothing_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
-    """As of a namespace, which has no installation."""
     assert show_sections([CheckSection("past"), CheckSection("refused")], Output.TEXT) == 0
     assert capsys.readouterr().out == "Nothing was found.\n"
     assert shown(CheckSection("past", notes=["cannot  list\npods"], complete=False)) == [

@@ -5,11 +5,10 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
+from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cli.check import CheckedCluster, CheckSection, read_cluster
 from cardquota.cli.check.check import check
@@ -19,16 +18,10 @@ from cardquota.cli.reading import ClusterError, client_of
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
 
-from ..answering_api import Answer, answering
+from ..answering_api import FORBIDDEN, Answer, Answers, a_list, answering
 
 PODS = "/api/v1/pods"
 GROUP = "/apis/scheduling.volcano.sh/v1beta1"
-FORBIDDEN = 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"})
-
-
-def a_list(*bodies: Body | dict[str, Any]) -> Answer:
-    items = [body.body if isinstance(body, Body) else body for body in bodies]
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
 
 
 def came_past(name: str) -> PodBody:
@@ -44,7 +37,7 @@ def asked() -> list[tuple[str, dict[str, str]]]:
 
 
 @pytest.fixture
-def answers() -> dict[str, Answer]:
+def answers() -> Answers:
     """By path: a cluster with a queue; what is not here is not served."""
     return {
         "/api/v1/nodes": a_list(a_node("h200-a").with_cards(H200, 8)),
@@ -85,9 +78,7 @@ async def test_only_managed_pods_are_asked_for_and_what_decides(
 
 
 @pytest.mark.parametrize("kind", ["nodes", "namespaces", "pods"])
-async def test_a_kind_that_may_not_be_listed_is_named(
-    answers: dict[str, Answer], kubeconfig: Path, kind: str
-) -> None:
+async def test_a_forbidden_kind_is_named(answers: Answers, kubeconfig: Path, kind: str) -> None:
     answers[f"/api/v1/{kind}"] = FORBIDDEN
     section = await checked(kubeconfig)
     (note,) = section.notes
@@ -95,9 +86,7 @@ async def test_a_kind_that_may_not_be_listed_is_named(
     assert not section.complete
 
 
-async def test_who_may_list_pods_of_one_namespace(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
+async def test_who_may_list_pods_of_one_namespace(answers: Answers, kubeconfig: Path) -> None:
     answers[PODS] = answers[f"{GROUP}/podgroups"] = FORBIDDEN
     answers["/api/v1/namespaces/team/pods"] = a_list(came_past("a"))
     answers[f"{GROUP}/namespaces/team/podgroups"] = a_list()
@@ -106,9 +95,7 @@ async def test_who_may_list_pods_of_one_namespace(
     assert (section.notes, section.complete) == ([], True)
 
 
-async def test_who_may_list_that_namespace_alone(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
+async def test_who_may_list_that_namespace_alone(answers: Answers, kubeconfig: Path) -> None:
     answers["/api/v1/namespaces"] = FORBIDDEN
     wrong = a_namespace("team").put("x", "metadata", "annotations", "volcano.sh/card-quota")
     answers["/api/v1/namespaces?metadata.name=team"] = a_list(wrong)
@@ -117,9 +104,7 @@ async def test_who_may_list_that_namespace_alone(
     assert not found.unread
 
 
-async def test_a_namespace_that_is_not_there_is_said_also_to_him(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
+async def test_one_that_is_not_there_is_said_to_him(answers: Answers, kubeconfig: Path) -> None:
     answers["/api/v1/namespaces"] = FORBIDDEN
     answers["/api/v1/namespaces?metadata.name=none"] = a_list()
     with pytest.raises(ClusterError, match="none"):
@@ -137,18 +122,13 @@ async def test_of_one_namespace_there_are_the_sections_from_namespaces_on(
     assert code == 0
 
 
-async def test_what_is_in_other_namespaces_is_left_out(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
+async def test_what_is_in_other_namespaces_is_left_out(answers: Answers, kubeconfig: Path) -> None:
     answers[PODS] = a_list(came_past("a"), came_past("b").in_namespace("other"))
     section = await checked(kubeconfig, "team")
     assert [dict(one.cards) for one in section.findings] == [{H200: 1}]
 
 
-async def test_objects_that_are_none_keep_no_other_away(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
-    """And it is not said that there is nothing."""
+async def test_objects_that_are_none_keep_no_other_away(answers: Answers, kubeconfig: Path) -> None:
     bad = came_past("odd").put("x", "metadata", "resourceVersion")
     form = came_past("form").put(7, "spec", "containers")
     answers[PODS] = a_list({"metadata": 7}, form, bad, came_past("web"))
@@ -160,20 +140,15 @@ async def test_objects_that_are_none_keep_no_other_away(
 
 
 @pytest.mark.parametrize("answer", [(500, "{}"), (200, "[]")])
-async def test_any_other_answer_is_an_error(
-    answers: dict[str, Answer], kubeconfig: Path, answer: Answer
-) -> None:
+async def test_all_other_are_errors(answers: Answers, kubeconfig: Path, answer: Answer) -> None:
     answers[PODS] = answer
     with pytest.raises(ClusterError, match="cannot list pods"):
         await checked(kubeconfig)
 
 
-async def test_keys_of_queues_that_mean_nothing_are_kept(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
-    odd = (
-        a_queue("odd").annotated("volcano.sh/card.qouta", "{}").annotated("volcano.sh/card.x", "x")
-    )
+async def test_keys_that_mean_nothing_are_kept(answers: Answers, kubeconfig: Path) -> None:
+    odd = a_queue("odd").annotated("volcano.sh/card.qouta", "{}")
+    odd = odd.annotated("volcano.sh/card.x", "x")
     bad = {"metadata": {"name": "bad", "annotations": {"volcano.sh/card.qouta": 7}}, "spec": 7}
     answers[f"{GROUP}/queues"] = a_list(a_queue().with_quota({H200: 1}), odd, bad, {"metadata": 7})
     found = await read(kubeconfig)

@@ -10,23 +10,21 @@ import pytest
 from aiohttp import web
 
 from cardquota.cli.check.installed import Installed, read_installed
-from cardquota.cli.reading import ClusterError, NotRead
+from cardquota.cli.output import ClusterChoice
+from cardquota.cli.reading import ClusterError, NotRead, client_of
 from cardquota.cluster.api import Client
-from cardquota.cluster.api.access import find_access
 from cardquota.install import Right
 from cardquota.settings import Settings, Webhook
 
-from ..answering_api import NOT_SERVED, Answer
+from ..answering_api import FORBIDDEN, LEASE, NOT_SERVED, Answer, serving
 from .test_installation_section import NOON, lease
 
 TERM = "/apis/cardquota.volcano.sh/v1alpha1/namespaces/cardquota-system/terms/cardquota"
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
 DEPLOYMENT = "/apis/apps/v1/namespaces/cardquota-system/deployments/cardquota"
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cardquota"
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/cardquota-pods"
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-FORBIDDEN: Answer = 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"})
 BUSY: Answer = 503, "busy"
 
 
@@ -43,7 +41,9 @@ class ApiServer:
         self.review: Answer | None = None
         self.reviewed: list[dict[str, Any]] = []
 
-    async def get(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST":
+            return await self.post(request)
         answers = self.answers.get(request.path, [NOT_SERVED])
         status, text = answers.pop(0) if len(answers) > 1 else answers[0]
         return web.Response(status=status, text=text)
@@ -66,24 +66,11 @@ def server() -> ApiServer:
 
 @pytest.fixture
 async def client(server: ApiServer, tmp_path: Path) -> AsyncIterator[Client]:
-    app = web.Application()
-    app.router.add_get("/{path:.*}", server.get)
-    app.router.add_post("/{path:.*}", server.post)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    path = tmp_path / "config"
-    path.write_text(
-        "current-context: x\n"
-        f"clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{runner.addresses[0][1]}'}}}}]\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-    )
-    found = Client(await find_access(path, ""))
-    try:
-        yield found
-    finally:
-        await found.close()
-        await runner.cleanup()
+    async with (
+        serving("*", server.answer, tmp_path) as kubeconfig,
+        client_of(ClusterChoice(kubeconfig)) as client,
+    ):
+        yield client
 
 
 async def read(client: Client, settings: Settings | None = None) -> tuple[Installed, list[float]]:
@@ -116,9 +103,7 @@ async def test_a_lease_that_is_renewed_is_read_once(client: Client, server: ApiS
     assert (len(found.leases), waited) == (2, [3])
 
 
-async def test_rights_are_asked_for_the_operators_account(
-    client: Client, server: ApiServer
-) -> None:
+async def test_rights_are_those_of_the_operators_account(client: Client, server: ApiServer) -> None:
     server.denied = {("patch", "pods"), ("create", "leases")}
     found, _ = await read(client)
     assert found.missing_rights == (
@@ -146,9 +131,7 @@ async def test_what_may_not_be_asked(client: Client, server: ApiServer) -> None:
     assert isinstance(found.certificates["cardquota-webhook"], NotRead)
 
 
-async def test_of_the_secret_the_certificate_alone_is_kept(
-    client: Client, server: ApiServer
-) -> None:
+async def test_of_the_secret_the_certificate_is_kept(client: Client, server: ApiServer) -> None:
     data = {"tls.crt": base64.b64encode(b"cert").decode(), "tls.key": "secret"}
     server.answers[SECRET] = [(200, json.dumps({"data": data}))]
     assert (await read(client))[0].certificates == {"cardquota-webhook": b"cert"}
@@ -157,9 +140,7 @@ async def test_of_the_secret_the_certificate_alone_is_kept(
         assert (await read(client))[0].certificates == {"cardquota-webhook": b""}
 
 
-async def test_an_operator_outside_the_cluster_is_called_by_its_url(
-    client: Client, server: ApiServer
-) -> None:
+async def test_one_outside_of_it_is_called_by_its_url(client: Client, server: ApiServer) -> None:
     webhook = {"name": "x", "clientConfig": {"url": "https://10.0.0.1:9443/pods"}}
     server.answers[WEBHOOKS] = [(200, json.dumps({"webhooks": [webhook]}))]
     found, _ = await read(client)
@@ -181,17 +162,13 @@ async def test_nonsense_is_no_crash(client: Client, server: ApiServer, text: str
 
 
 @pytest.mark.parametrize("path", [LEASE, DEPLOYMENT, SECRET, WEBHOOKS, POLICY])
-async def test_an_api_server_that_does_not_answer_is_an_error(
-    client: Client, server: ApiServer, path: str
-) -> None:
+async def test_no_answer_is_an_error(client: Client, server: ApiServer, path: str) -> None:
     server.answers[path] = [BUSY]
     with pytest.raises(ClusterError, match="cannot read"):
         await read(client)
 
 
-async def test_nor_is_it_one_that_the_operator_has_no_rights(
-    client: Client, server: ApiServer
-) -> None:
+async def test_nor_does_it_mean_that_rights_are_missing(client: Client, server: ApiServer) -> None:
     server.review = BUSY
     with pytest.raises(ClusterError, match="cannot read SubjectAccessReviews"):
         await read(client)

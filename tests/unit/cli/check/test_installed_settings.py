@@ -11,7 +11,8 @@ from cardquota.cli.check.installed_settings import InstalledSettings, read_insta
 from cardquota.cluster.api import Client
 from cardquota.settings import InstallationMode, Settings
 
-from .test_installed import DEPLOYMENT, FORBIDDEN, ApiServer, client, server
+from ..answering_api import FORBIDDEN
+from .test_installed import DEPLOYMENT, ApiServer, client, server
 
 __all__ = ["client", "server"]  # fixtures
 
@@ -80,9 +81,8 @@ async def test_the_environment_overrides_the_file(client: Client, server: ApiSer
         {"name": "CARDQUOTA_MODE", "value": "audit"},
         {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
     ]
-    install(
-        server, deployment(env=env), cardquota=config_map("{mode: enforce, requireQueue: true}")
-    )
+    file = config_map("{mode: enforce, requireQueue: true}")
+    install(server, deployment(env=env), cardquota=file)
     settings, notes = await read(client)
     assert (settings.mode, settings.require_queue) == (InstallationMode.AUDIT, True)
     assert notes == ()
@@ -119,12 +119,15 @@ async def test_ones_own_environment_comes_first(
     assert (await read(client)).settings.mode is InstallationMode.ENFORCE
 
 
-async def test_without_a_deployment_the_config_map_of_the_base(
-    client: Client, server: ApiServer
-) -> None:
+async def test_without_a_deployment_that_of_the_base(client: Client, server: ApiServer) -> None:
     server.answers = {MAPS + "cardquota": [config_map("mode: audit")]}
     settings, notes = await read(client)
     assert (settings.mode, notes) == (InstallationMode.AUDIT, ())
+
+
+THERE = {DEPLOYMENT: [(200, json.dumps(deployment()))]}
+OURS = MAPS + "cardquota"
+THE_FILE = "ConfigMap cardquota-system/cardquota, config.yaml"
 
 
 @pytest.mark.parametrize(
@@ -132,35 +135,11 @@ async def test_without_a_deployment_the_config_map_of_the_base(
     [
         ({}, "there is no Deployment and no ConfigMap <cardquota>"),
         ({DEPLOYMENT: [FORBIDDEN]}, "you may not read the operator's Deployment"),
-        (
-            {DEPLOYMENT: [(200, json.dumps(deployment()))], MAPS + "cardquota": [FORBIDDEN]},
-            "you may not read ConfigMap <cardquota-system/cardquota>",
-        ),
-        (
-            {
-                DEPLOYMENT: [(200, json.dumps(deployment()))],
-                MAPS + "cardquota": [config_map("mode: odd")],
-            },
-            "ConfigMap cardquota-system/cardquota, config.yaml: mode",
-        ),
-        (
-            {
-                DEPLOYMENT: [(200, json.dumps(deployment()))],
-                MAPS + "cardquota": [config_map("", "x")],
-            },
-            "there is no ConfigMap cardquota-system/cardquota, config.yaml",
-        ),
-        (
-            {DEPLOYMENT: [(200, json.dumps(deployment()))], MAPS + "cardquota": [config_map("[1")]},
-            "while parsing",
-        ),
-        (
-            {
-                DEPLOYMENT: [(200, json.dumps(deployment()))],
-                MAPS + "cardquota": [config_map("- 1")],
-            },
-            "must hold a mapping",
-        ),
+        (THERE | {OURS: [FORBIDDEN]}, "you may not read ConfigMap <cardquota-system/cardquota>"),
+        (THERE | {OURS: [config_map("mode: odd")]}, f"{THE_FILE}: mode"),
+        (THERE | {OURS: [config_map("", "x")]}, f"there is no {THE_FILE}"),
+        (THERE | {OURS: [config_map("[1")]}, "while parsing"),
+        (THERE | {OURS: [config_map("- 1")]}, "must hold a mapping"),
     ],
 )
 async def test_what_is_not_known_is_said(

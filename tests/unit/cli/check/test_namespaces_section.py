@@ -1,7 +1,8 @@
 """`check`, section `namespaces`: labels and keys that mean nothing."""
 
 from builders import a_ledger, a_namespace, a_queue
-from cardquota.cli.check import CheckedCluster, wrong_keys
+from cardquota.cli.check import CheckedCluster, Finding, wrong_keys
+from cardquota.cli.check.checked_cluster import NamespaceKeys
 from cardquota.cli.check.cluster_sections import namespaces_section
 from cardquota.cli.reading import ClusterError
 from cardquota.quota import vocabulary as v
@@ -33,11 +34,8 @@ def test_queues_that_take_none_of_its_pods() -> None:
         a_namespace("off").with_default_queue("nowhere").in_mode("off"),
     )
     found = namespaces_section(CheckedCluster(ledger)).findings
-    assert [(one.name, one.reason) for one in found] == [
-        ("b", v.Reason.QUEUE_NOT_FOUND),
-        ("c", v.Reason.QUEUE_NOT_OPEN),
-        ("d", v.Reason.QUEUE_NOT_OPEN),
-    ]
+    reasons = v.Reason.QUEUE_NOT_FOUND, v.Reason.QUEUE_NOT_OPEN, v.Reason.QUEUE_NOT_OPEN
+    assert [(one.name, one.reason) for one in found] == [*zip("bcd", reasons, strict=True)]
     assert [one.why for one in found] == [
         "its annotation names Queue <nowhere>, which does not exist",
         "its annotation names Queue <shut>, which is Closed",
@@ -58,6 +56,11 @@ def test_in_a_namespace_only_its_own() -> None:
     assert len(namespaces_section(CheckedCluster(LEDGER, namespace="odd")).findings) == 1
 
 
+def of_team(keys: NamespaceKeys) -> list[Finding]:
+    read = CheckedCluster(LEDGER, namespace="team", namespace_keys=[keys])
+    return namespaces_section(read).findings
+
+
 def test_keys_that_mean_nothing() -> None:
     """No webhook sees Namespaces: nobody has said it when they were written."""
     keys = wrong_keys(
@@ -65,12 +68,9 @@ def test_keys_that_mean_nothing() -> None:
         {"scheduling.volcano.sh/queuename": "red", "volcano.sh/card.limits": "1"},
         {"volcano.sh/card.quota": "enforced", "kubernetes.io/metadata.name": "team"},
     )
-    findings = namespaces_section(
-        CheckedCluster(LEDGER, namespace="team", namespace_keys=[keys])
-    ).findings
-    assert {(one.kind, one.name, one.reason) for one in findings} == {
-        ("Namespace", "team", "UnknownKey")
-    }
+    findings = of_team(keys)
+    kinds = {(one.kind, one.name, one.reason) for one in findings}
+    assert kinds == {("Namespace", "team", "UnknownKey")}
     assert [one.why for one in findings] == [
         f"annotation <scheduling.volcano.sh/queuename> has no effect; did you mean {v.QUEUE_NAME}?",
         "annotation <volcano.sh/card.limits> has no effect",
@@ -80,10 +80,7 @@ def test_keys_that_mean_nothing() -> None:
 
 def test_keys_of_ours_that_stand_in_the_wrong_place() -> None:
     misplaced = wrong_keys("team", {v.NAMESPACE_MODE: "enforced"}, {v.QUEUE_NAME: "red"})
-    found = namespaces_section(
-        CheckedCluster(LEDGER, namespace="team", namespace_keys=[misplaced])
-    ).findings
-    assert [one.why for one in found] == [
+    assert [one.why for one in of_team(misplaced)] == [
         f"<{v.NAMESPACE_MODE}> is a label, and has no effect as an annotation",
         f"<{v.QUEUE_NAME}> is an annotation, and has no effect as a label",
     ]
@@ -98,19 +95,13 @@ def test_keys_that_mean_what_they_say() -> None:
 
 
 def test_an_autoscaler_that_anybody_could_be() -> None:
-    users = [
-        "system:serviceaccount:gone:scaler",
-        "system:serviceaccount:fine:scaler",
-        "system:kube-controller-manager",
-    ]
+    accounts = (f"system:serviceaccount:{name}:scaler" for name in ("gone", "fine"))
+    users = [*accounts, "system:kube-controller-manager"]
     found = namespaces_section(CheckedCluster(LEDGER), autoscalers=users).findings
-    assert [(one.name, one.reason) for one in found if one.name != "odd"] == [
-        ("gone", "AutoscalerUnknown")
-    ]
-    assert (
-        namespaces_section(CheckedCluster(LEDGER, namespace="fine"), autoscalers=users).findings
-        == []
-    )
+    others = [(one.name, one.reason) for one in found if one.name != "odd"]
+    assert others == [("gone", "AutoscalerUnknown")]
+    fine = CheckedCluster(LEDGER, namespace="fine")
+    assert namespaces_section(fine, autoscalers=users).findings == []
 
 
 def test_the_default_names_no_account_that_a_tenant_could_make() -> None:

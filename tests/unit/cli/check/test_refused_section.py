@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from builders import a_ledger
 from cardquota.cli.check import CheckSection
 from cardquota.cli.check.usage_sections import refused_section
-from cardquota.cluster.api import Client
-from cardquota.cluster.api.access import find_access
+from cardquota.cli.output import ClusterChoice
+from cardquota.cli.reading import client_of
 from cardquota.quota import to_its_end
 from cardquota.quota.answers import queue_answer
 from cardquota.settings import Settings
@@ -22,12 +22,11 @@ BESIDE_VOLCANO = Settings(scheduler="volcano")
 
 
 async def section(answer: Answer, folder: Path, settings: Settings) -> CheckSection:
-    async with answering({}, folder, posted={REVIEWS: answer}) as config:
-        client = Client(await find_access(config, ""))
-        try:
-            return await refused_section(client, settings)
-        finally:
-            await client.close()
+    async with (
+        answering({}, folder, posted={REVIEWS: answer}) as config,
+        client_of(ClusterChoice(config)) as client,
+    ):
+        return await refused_section(client, settings)
 
 
 def counted(writes: int) -> Answer:

@@ -6,7 +6,6 @@ from builders import GPU, H200, H200_MIG, H800, Body, a_node, a_queue
 from builders.node import NodeBody
 from cardquota.cli.commands.cards import CardCount, CardLine, CardList
 from cardquota.cli.read_ledger import kinds_of
-from cardquota.cli.reading import ClusterError
 from cardquota.cluster.watch import Unreadable
 from cardquota.settings import Settings
 
@@ -83,7 +82,6 @@ def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
 
 
 def test_a_card_that_its_nodes_show_and_do_not_offer_is_listed() -> None:
-    """As while a device plugin is down, or where all cards of a node are cut into slices."""
     found = listed(a_node().with_cards(H200, 0).with_slices("1g.18gb", 7))
     assert found.cards == [line(H200, GPU, 0, nodes=0), line(H200_MIG, MIG, 7)]
 
@@ -104,11 +102,3 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
     assert problems(found)[1][1] == "the node cannot be read: no object"
     assert [found["queue"] for found in found.unreadable_quotas] == ["odd", "odder"]
     assert found.unreadable_quotas[1]["problem"] == "the queue cannot be read: no object"
-
-
-def test_without_queues_nothing_is_said_of_quotas() -> None:
-    count = counted(a_node().with_cards(H200, 8))
-    count.read.unread["queues"] = ClusterError("no")
-    found = count.listed()
-    assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None, None, None, None)]
-    assert found.queues is None

@@ -2,7 +2,6 @@
 lines.
 """
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from cardquota.cli.output import ClusterChoice
 from cardquota.cli.reading import ClusterError
 from cardquota.settings import Settings
 
-from ..answering_api import NOT_SERVED, Answer, answering
+from ..answering_api import FORBIDDEN, NOT_SERVED, Answer, Answers, a_list, answering
 
 NODES = "/api/v1/nodes"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -23,15 +22,11 @@ CLASSES = "/apis/resource.k8s.io/v1beta1/deviceclasses"
 """As an API server says it of a kind that is not defined."""
 
 
-def a_list(*bodies: object) -> Answer:
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": bodies})
-
-
-ONE_NODE = a_list(a_node().with_cards(H200, 8).body)
+ONE_NODE = a_list(a_node().with_cards(H200, 8))
 
 
 @pytest.fixture
-def answers() -> dict[str, Answer]:
+def answers() -> Answers:
     """By path; what is not here is not served."""
     return {}
 
@@ -46,14 +41,11 @@ async def kubeconfig(answers: Mapping[str, Answer], tmp_path: Path) -> AsyncIter
     ("queues", "note"),
     [
         (NOT_SERVED, "the cluster has no definition of Queue: no quotas are shown"),
-        (
-            (403, '{"reason": "Forbidden", "message": "no"}'),
-            "you may not list queues: no: no quotas are shown",
-        ),
+        (FORBIDDEN, "you may not list queues: no: no quotas are shown"),
     ],
 )
 async def test_without_queues_there_are_cards(
-    answers: dict[str, Answer], kubeconfig: Path, queues: Answer, note: str
+    answers: Answers, kubeconfig: Path, queues: Answer, note: str
 ) -> None:
     answers.update({NODES: ONE_NODE, QUEUES: queues})
     found = await from_cluster(ClusterChoice(kubeconfig), Settings())
@@ -71,7 +63,7 @@ async def test_without_queues_there_are_cards(
     ],
 )
 async def test_half_an_answer_is_none(
-    answers: dict[str, Answer], kubeconfig: Path, nodes: Answer, queues: Answer, text: str
+    answers: Answers, kubeconfig: Path, nodes: Answer, queues: Answer, text: str
 ) -> None:
     """Quotas that are there and cannot be had just now are no quotas of zero."""
     answers.update({NODES: nodes, QUEUES: queues})
@@ -83,12 +75,10 @@ def a_class(name: str, resource: str | None = None) -> object:
     return {"metadata": {"name": name}, "spec": {"extendedResourceName": resource}}
 
 
-async def test_what_is_claimed_and_which_labels_mean_nothing(
-    answers: dict[str, Answer], kubeconfig: Path
-) -> None:
+async def test_what_is_claimed_and_odd_labels(answers: Answers, kubeconfig: Path) -> None:
     """By the newest version of DeviceClasses that is served. What is a card is no claim (P7)."""
     answers[NODES] = ONE_NODE
-    answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m).body for m in ("on", "enforced")))
+    answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m) for m in ("on", "enforced")))
     answers[CLASSES] = a_list(a_class("npu", "example.com/npu"), a_class("gpu", GPU), 7)
     found = await from_cluster(ClusterChoice(kubeconfig), Settings())
     assert [
@@ -112,14 +102,11 @@ async def test_what_is_claimed_and_which_labels_mean_nothing(
     [
         ((403, "{}"), []),
         ((500, "etcd is away"), ["cannot list namespaces: 500 : etcd is away"]),
-        (
-            (200, "[]"),
-            ["cannot list namespaces: the answer is not a list of Kubernetes objects"],
-        ),
+        ((200, "[]"), ["cannot list namespaces: the answer is not a list of Kubernetes objects"]),
     ],
 )
 async def test_without_those_there_are_cards_all_the_same(
-    answers: dict[str, Answer], kubeconfig: Path, namespaces: Answer, notes: list[str]
+    answers: Answers, kubeconfig: Path, namespaces: Answer, notes: list[str]
 ) -> None:
     answers.update({NODES: ONE_NODE, QUEUES: a_list(), NAMESPACES: namespaces})
     answers[CLASSES] = a_list(a_class("npu"))

@@ -40,15 +40,9 @@ def written(tmp_path: Path) -> Written:
 
 
 def test_a_table_sorted_by_name(written: Written) -> None:
-    result = called(
-        "-f",
-        written(
-            a_node("b").with_cards(H800, 8),
-            a_node("a").with_cards(H200, 8),
-            a_queue("x").with_quota({H200: 6, "Gone": 2}),
-            a_queue("y").with_quota({H200: 6}),
-        ),
-    )
+    nodes = a_node("b").with_cards(H800, 8), a_node("a").with_cards(H200, 8)
+    queues = a_queue("x").with_quota({H200: 6, "Gone": 2}), a_queue("y").with_quota({H200: 6})
+    result = called("-f", written(*nodes, *queues))
     assert result.exit_code == 0
     assert result.output.splitlines() == [
         "CARD          RESOURCE         ALLOCATABLE   QUOTA   QUEUES   NODES   OVERSOLD",
@@ -125,7 +119,6 @@ def test_as_json_every_node_is_named(written: Written) -> None:
 
 
 def test_other_objects_are_skipped_and_a_second_one_replaces_the_first(written: Written) -> None:
-    """What simulate could not read of them is nothing to us."""
     pods = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, spec: 7}\n"
     node = json.dumps({"apiVersion": "v1", "kind": "Node", **a_node().with_cards(H800, 1).body})
     result = called("-f", written(a_node().with_cards(H200, 8)), "-f", "-", text=pods + f"- {node}")
@@ -157,14 +150,10 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_1(tmp_path: Path) -> None
 
 
 def test_the_document_shows_what_the_command_prints(written: Written) -> None:
-    """Of the development plane, with the sample queue and three nodes with bad labels."""
     shared = a_node("hopper-9").sharing(H800, 4, "81559", replicas="0").offering(6)
     nodes = (a_node("hopper-7").offering(8), a_node("hopper-8").offering(8), shared)
-    files = (
-        ROOT / "dev/cardquota_dev/plane/cluster.yaml",
-        ROOT / "manifests/samples/queue.yaml",
-        written(*nodes),
-    )
+    plane, sample = "dev/cardquota_dev/plane/cluster.yaml", "manifests/samples/queue.yaml"
+    files = (ROOT / plane, ROOT / sample, written(*nodes))
     printed = called(*(argument for file in files for argument in ("-f", str(file)))).output
     assert f"```console\n$ kubectl cardquota cards\n{printed}```\n" in DOCUMENT.read_text()
 
@@ -189,7 +178,6 @@ metadata: {name: team, labels: {volcano.sh/card-quota: enforce}}
 
 
 def test_wide_shows_what_is_in_use_and_which_queues_have_a_quota(tmp_path: Path) -> None:
-    """As published in the status, or in the annotation beside Volcano; nonsense counts as none."""
     row = {"name": H200, "quota": 2, "allocated": 2, "inqueue": 1}
     odd = {"name": H200, "quota": 2, "allocated": "many", "inqueue": -7}
     queues = [a_queue(f"q{i}").with_quota({H200: 2}).body for i in range(7)]

@@ -1,6 +1,5 @@
 """`kubectl cardquota explain`: what is asked, and what is printed of the answer."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,15 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from aiohttp import web
-from typer.testing import CliRunner, Result
 
 from builders import H200, H800
 from cardquota.cli.arguments import NamedKind, named_kind
 from cardquota.cli.commands.explain import explain_lines
-from cardquota.cli.plugin import plugin
 from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
 
-from ..answering_api import posting
+from ..answering_api import called, posting
 
 SENTENCE = f"Queue <research> has insufficient <{H200}> quota: requested <4>"
 ANSWER = Explanation(
@@ -82,12 +79,8 @@ def test_all_of_it_is_shown() -> None:
 
 
 def test_what_fits_says_so() -> None:
-    assert rows(FITS) == [
-        "Pod team/p: does not wait",
-        "why it fits",
-        "queue none, so no quota holds it",
-        "pods 1 on nodes, 0 at the gate",
-    ]
+    lines = ["Pod team/p: does not wait", "why it fits", "queue none, so no quota holds it"]
+    assert rows(FITS) == [*lines, "pods 1 on nodes, 0 at the gate"]
 
 
 def test_names_of_tenants_are_made_safe() -> None:
@@ -114,11 +107,6 @@ def test_kinds_are_named_as_for_kubectl(text: str, kind: NamedKind) -> None:
     assert named_kind(text) == kind
 
 
-async def explain(kubeconfig: Path, *arguments: str) -> Result:
-    every = ["explain", *arguments, "--kubeconfig", str(kubeconfig)]
-    return await asyncio.to_thread(CliRunner().invoke, plugin, every)
-
-
 @pytest.mark.parametrize(
     ("arguments", "namespace", "spec"),
     [
@@ -143,7 +131,7 @@ async def test_what_is_asked(
     async with posting(answer, tmp_path) as kubeconfig:
         text = kubeconfig.read_text().replace("user: u}", "user: u, namespace: ours}")
         kubeconfig.write_text(text)
-        done = await explain(kubeconfig, *arguments, "-o", "json")
+        done = await called(kubeconfig, "explain", *arguments, "-o", "json")
     path = f"/apis/cardquota.volcano.sh/v1alpha1/namespaces/{namespace}/workloadreviews"
     assert (done.exit_code, sent) == (0, [(path, spec)])
     assert json.loads(done.output) == json.loads(msgspec.json.encode(ANSWER))
@@ -154,6 +142,6 @@ async def test_for_people_it_is_lines(tmp_path: Path) -> None:
         return web.json_response({"status": json.loads(msgspec.json.encode(FITS))}, status=201)
 
     async with posting(answer, tmp_path) as kubeconfig:
-        done = await explain(kubeconfig, "pod/p")
+        done = await called(kubeconfig, "explain", "pod/p")
     assert done.exit_code == 0
     assert done.output.startswith("Pod team/p: does not wait\n")

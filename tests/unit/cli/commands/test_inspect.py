@@ -14,9 +14,8 @@ def shown(*things: Body, details: bool = False, bars: bool = False, broken: str 
     ledger = a_ledger(*things)
     if broken:
         ledger.card_memory.unhealthy_seen("share-a", broken)
-    return [
-        line.plain for line in lines(to_its_end(memory_report(ledger)), details=details, bars=bars)
-    ]
+    report = to_its_end(memory_report(ledger))
+    return [line.plain for line in lines(report, details=details, bars=bars)]
 
 
 HOLDERS = (
@@ -70,11 +69,8 @@ def test_b8_what_is_not_as_it_should_be() -> None:
 
 
 def test_b8_pods_that_wait() -> None:
-    assert shown(SHARE, a_pod("w").asking_for_memory(20000))[3:6] == [
-        "",
-        "Pending:",
-        "POD      MEMORY   STATE",
-    ]
+    found = shown(SHARE, a_pod("w").asking_for_memory(20000))
+    assert found[3:6] == ["", "Pending:", "POD      MEMORY   STATE"]
 
 
 def test_b8_no_shared_cards() -> None:
@@ -82,9 +78,8 @@ def test_b8_no_shared_cards() -> None:
 
 
 def test_b8_one_node_by_card() -> None:
-    ledger = a_ledger(
-        a_node("cards").with_cards(H200, 8), a_pod("w").asking_for(3, GPU).on_node("cards")
-    )
+    pod = a_pod("w").asking_for(3, GPU).on_node("cards")
+    ledger = a_ledger(a_node("cards").with_cards(H200, 8), pod)
     row = node_row(ledger, "cards")
     assert row is not None
     found = lines(MemoryReport((row,), (), {}), details=False, bars=False)

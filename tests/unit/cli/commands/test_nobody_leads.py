@@ -1,22 +1,16 @@
 """That the numbers of queues are old, where nobody leads."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from cardquota.cli import leader as read_leases
-from cardquota.cli.plugin import plugin
 
-from ..answering_api import LEASE, NOT_SERVED, Answer, answering, led
-from .test_top import PATH, listing, queue
-
-FORBIDDEN: Answer = 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"})
-
+from ..answering_api import FORBIDDEN, LEASE, NOT_SERVED, Answer, a_list, answering, called, led
+from .test_top import PATH, queue
 
 OLD = "no replica leads, so no gate opens; the numbers of queues are 3 min old"
 NEVER = "no operator has run here, so no gate opens; the numbers of queues are of when one led"
@@ -38,12 +32,10 @@ async def test_top_says_how_old_its_numbers_are(
     lease: Callable[[], Answer], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read_leases, "PATIENCE", 0.0)
-    answers = {PATH: listing(queue("q")), LEASE: lease()}
+    answers = {PATH: a_list(queue("q")), LEASE: lease()}
     async with answering(answers, tmp_path) as config:
-        arguments = ["top", "--kubeconfig", str(config)]
-        text = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
-        arguments += ["-o", "json"]
-        data = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        text = await called(config, "top")
+        data = await called(config, "top", "-o", "json")
     notes = json.loads(data.stdout)["notes"]
     told = [one for one in notes if any(text in one for text in (OLD, NEVER, NOT_KNOWN))]
     if says:

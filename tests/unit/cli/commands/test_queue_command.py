@@ -1,37 +1,26 @@
 """`kubectl cardquota queue`: what is printed of an answer."""
 
-import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 import yaml
 from aiohttp import web
-from typer.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from builders import H200
 from cardquota.cli.commands.queue import queue_lines
-from cardquota.cli.plugin import plugin
 from cardquota.quota.answers import CardAmount, CardRoom, Holder, QueueAnswer, ResourceRoom, Waiter
 
-from ..answering_api import posting
+from ..answering_api import called, posting
 
 NOON = "2026-01-02T12:00:00Z"
 SENTENCE = f"Queue <research> has insufficient <{H200}> quota: requested <1>"
-CARD = CardRoom(
-    name=H200,
-    quota=4,
-    allocated=3,
-    inqueue=1,
-    elastic=2,
-    requested=6,
-    left=0,
-    allocatable=14,
-    free=9,
-    most_on_node=8,
-    fits=0,
-)
+USED = {"quota": 4, "allocated": 3, "inqueue": 1, "elastic": 2, "requested": 6, "left": 0}
+ROOM = {"allocatable": 14, "free": 9, "most_on_node": 8, "fits": 0}
+CARD = CardRoom(name=H200, **USED, **ROOM)
 HOLDER = Holder(
     kind="Deployment",
     namespace="team",
@@ -40,15 +29,8 @@ HOLDER = Holder(
     cards=(CardAmount(name=H200, amount=3),),
     since="2026-01-02T09:00:00Z",
 )
-RESERVED = Holder(
-    kind="PodGroup",
-    namespace="team",
-    name="gang",
-    pods=0,
-    cards=(CardAmount(name=H200, amount=1),),
-    since="",
-)
 ASKS = (CardAmount(name=H200, amount=1),)
+RESERVED = replace(HOLDER, kind="PodGroup", name="gang", pods=0, cards=ASKS, since="")
 
 
 def waiter(place: int, name: str, reason: str, message: str) -> Waiter:
@@ -87,27 +69,10 @@ ANSWER = QueueAnswer(
     ),
     more_waiters=6,
 )
-EMPTY = QueueAnswer(
-    queue="idle",
-    state="Closed",
-    fifo=False,
-    time=NOON,
-    cards=(),
-    more_cards=0,
-    resources=(),
-    held_pods=0,
-    holders=(),
-    more_holders=0,
-    waiting_pods=0,
-    waiters=(),
-    more_waiters=0,
-    quota_problem="not JSON",
-)
-
-
-async def queue(kubeconfig: Path, *arguments: str) -> Result:
-    every = ["queue", *arguments, "--kubeconfig", str(kubeconfig)]
-    return await asyncio.to_thread(CliRunner().invoke, plugin, every)
+NONE: Any = dict.fromkeys(("cards", "resources", "holders", "waiters"), ())
+NONE |= {f"more_{name}": 0 for name in ("cards", "holders", "waiters")}
+NONE |= {"queue": "idle", "state": "Closed", "fifo": False, "held_pods": 0, "waiting_pods": 0}
+EMPTY = replace(ANSWER, **NONE, quota_problem="not JSON")
 
 
 def text_of(answer: QueueAnswer) -> list[str]:
@@ -147,7 +112,7 @@ def test_an_empty_queue_says_so() -> None:
 
 def test_names_of_tenants_are_made_safe() -> None:
     odd = waiter(1, "a\x1b[31m", "X", "y\x07")
-    text = "\n".join(text_of(msgspec.structs.replace(ANSWER, waiters=(odd,))))
+    text = "\n".join(text_of(replace(ANSWER, waiters=(odd,))))
     assert "\x1b" not in text
     assert "\x07" not in text
 
@@ -161,7 +126,7 @@ async def test_for_programs_it_is_the_answer_itself(form: str, tmp_path: Path) -
         return web.json_response({"status": found}, status=201)
 
     async with posting(answer, tmp_path) as kubeconfig:
-        done = await queue(kubeconfig, "research", "--limit", "7", "-o", form)
+        done = await called(kubeconfig, "queue", "research", "--limit", "7", "-o", form)
     assert done.exit_code == 0, done.output
     if form == "text":
         assert done.output.startswith("Queue research: Open")

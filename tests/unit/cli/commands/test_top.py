@@ -1,20 +1,18 @@
 """What `top` prints of queues, wherever their numbers are published."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from builders import H200
 from cardquota.cli.commands.top import PublishedQueue, PublishedQueues, lines, notes, wide_lines
 from cardquota.cli.output import Output
-from cardquota.cli.plugin import plugin
 from cardquota.quota import vocabulary as v
 
-from ..answering_api import NOT_SERVED, Answer, answering
+from ..answering_api import FORBIDDEN, NOT_SERVED, Answer, a_list, answering, called
 
 PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 STATUS: dict[str, Any] = {
@@ -31,14 +29,9 @@ def queue(name: str, status: object = None, note: object = None) -> dict[str, An
     return {"metadata": meta, "spec": {}, "status": status}
 
 
-def listing(*items: object) -> Answer:
-    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
-
-
 async def top(answer: Answer, folder: Path, *options: str) -> Result:
     async with answering({PATH: answer}, folder) as kubeconfig:
-        arguments = ["top", "--kubeconfig", str(kubeconfig), *options]
-        return await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        return await called(kubeconfig, "top", *options)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +43,8 @@ async def top(answer: Answer, folder: Path, *options: str) -> Result:
         queue("q", {**STATUS, "state": "Closed"}, json.dumps({**STATUS, "columns": {}})),
     ],
 )
-async def test_the_numbers_are_shown_wherever_they_are(
-    tmp_path: Path, published: dict[str, Any]
-) -> None:
-    found = await top(listing(published), tmp_path)
+async def test_they_are_shown_wherever_they_are(tmp_path: Path, published: dict[str, Any]) -> None:
+    found = await top(a_list(published), tmp_path)
     assert found.exit_code == 0, found.output
     head, row = found.output.splitlines()
     assert head.split() == [
@@ -67,7 +58,7 @@ async def test_the_numbers_are_shown_wherever_they_are(
 async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
     bare = {"cards": [], "columns": {"cards": "-"}}  # as Volcano's queue without a quota
     noted = queue("d", {"allocated": {"cpu": "1"}}, json.dumps(bare))
-    answer = listing(queue("a", STATUS), queue("b", {}, TEXT), queue("c"), noted, queue("e", bare))
+    answer = a_list(queue("a", STATUS), queue("b", {}, TEXT), queue("c"), noted, queue("e", bare))
     found = await top(answer, tmp_path, "-o", "json")
     assert json.loads(found.stdout) == {
         "queues": [
@@ -88,7 +79,7 @@ async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
 
 
 async def test_a_queue_without_numbers_is_named(tmp_path: Path) -> None:
-    found = await top(listing(queue("a"), queue("b", {}, TEXT)), tmp_path)
+    found = await top(a_list(queue("a"), queue("b", {}, TEXT)), tmp_path)
     note, _, _, silent, _ = found.output.splitlines()
     assert note == (
         "note: no numbers are published for a: see whether a replica leads (metric "
@@ -98,7 +89,7 @@ async def test_a_queue_without_numbers_is_named(tmp_path: Path) -> None:
 
 
 async def test_no_queues(tmp_path: Path) -> None:
-    found = await top(listing(), tmp_path)
+    found = await top(a_list(), tmp_path)
     assert (found.exit_code, found.output) == (0, "No queues.\n")
 
 
@@ -106,14 +97,12 @@ async def test_no_queues(tmp_path: Path) -> None:
     ("answer", "says"),
     [
         (NOT_SERVED, "cardquota: the cluster has no definition of Queue; apply the manifests"),
-        ((403, '{"code": 403, "reason": "Forbidden", "message": "no"}'), "queues"),
+        (FORBIDDEN, "queues"),
         ((500, "oops"), "queues"),
         ((200, "no list"), "the answer is not a list of Kubernetes objects"),
     ],
 )
-async def test_what_cannot_be_listed_is_said_in_one_line(
-    tmp_path: Path, answer: Answer, says: str
-) -> None:
+async def test_what_cannot_be_listed_is_one_line(tmp_path: Path, answer: Answer, says: str) -> None:
     found = await top(answer, tmp_path)
     assert found.exit_code == 1
     assert says in found.stderr
@@ -121,7 +110,6 @@ async def test_what_cannot_be_listed_is_said_in_one_line(
 
 
 async def test_one_bad_queue_costs_no_other(tmp_path: Path) -> None:
-    """And nothing of it reaches the terminal as it is."""
     odd: list[Any] = [
         queue("a", {"cards": "x", "columns": {"cards": "\x1b[31mred", "cpu": 7}}),
         queue("b", [1], 7),
@@ -129,7 +117,7 @@ async def test_one_bad_queue_costs_no_other(tmp_path: Path) -> None:
         queue("d", STATUS),
         {"metadata": 7},
     ]
-    found = await top(listing(*odd), tmp_path)
+    found = await top(a_list(*odd), tmp_path)
     assert found.exit_code == 0, found.output
     assert "\x1b" not in found.output
     assert "left out: queue" in found.output
@@ -160,7 +148,7 @@ HEAD = [
 
 
 async def test_wide_has_a_row_for_each_card(tmp_path: Path) -> None:
-    found = await top(listing(WIDE, queue("r")), tmp_path, "-o", "wide")
+    found = await top(a_list(WIDE, queue("r")), tmp_path, "-o", "wide")
     assert found.exit_code == 0, found.output
     table = [line.split() for line in found.stdout.splitlines()]
     rows = table[table.index(HEAD) + 1 :][:3]
@@ -174,7 +162,7 @@ async def test_wide_has_a_row_for_each_card(tmp_path: Path) -> None:
 
 async def test_wide_says_once_what_is_wrong_with_a_queue(tmp_path: Path) -> None:
     noted = {**STATUS, "cards": CARDS, "columns": {"note": "over quota: Other 3/2"}}
-    found = await top(listing(queue("q", noted)), tmp_path, "-o", "wide")
+    found = await top(a_list(queue("q", noted)), tmp_path, "-o", "wide")
     ends = ["over quota: Other 3/2" in line for line in found.stdout.splitlines()[-2:]]
     assert ends == [True, False]
 
@@ -195,11 +183,8 @@ def test_t7_how_many_wait_and_for_how_long(output: Output) -> None:
         assert ["5 (12m)" in row for row in shown] == [False, True, False]
         assert shown[2].split()[-2] == "-"
     else:
-        assert [row.split() for row in shown[-3:]] == [
-            [],
-            ["QUEUE", "WAITING", "OLDEST"],
-            ["q", "5", "12m"],
-        ]
+        table = ["QUEUE", "WAITING", "OLDEST"], ["q", "5", "12m"]
+        assert [row.split() for row in shown[-3:]] == [[], *table]
 
 
 @pytest.mark.parametrize("said", [None, 5, {"pods": True}, {"pods": "5"}, {"pods": -1}, {}, []])
@@ -213,11 +198,8 @@ def test_what_is_no_number_of_pods_that_wait_is_none(said: object) -> None:
 def test_a_terminal_gets_bars() -> None:
     one = PublishedQueue("q", 0, "", {"cards": CARDS}, in_annotation=False)
     table = wide_lines(PublishedQueues([one], []), bars=True)
-    assert [line.plain.removesuffix("NOTE").split()[-1] for line in table] == [
-        "ALLOCATED/QUOTA",
-        "█" * 5 + "░" * 15,
-        "█" * 20,
-    ]
+    bars = ["ALLOCATED/QUOTA", "█" * 5 + "░" * 15, "█" * 20]
+    assert [line.plain.removesuffix("NOTE").split()[-1] for line in table] == bars
     nothing = [{"name": "a", "quota": 0, "allocated": 0}]
     one = PublishedQueue("q", 0, "", {"cards": nothing}, in_annotation=False)
     (_, row) = wide_lines(PublishedQueues([one], []), bars=True)
@@ -236,9 +218,8 @@ def test_numbers_that_volcano_lets_nobody_write_are_said_to_be_old() -> None:
 async def test_but_for_the_lease_one_list_is_read(tmp_path: Path) -> None:
     """Whatever the cluster has: so it comes within a second with 20,000 pods."""
     asked: list[str] = []
-    answers = {PATH: listing(queue("q", STATUS))}
+    answers = {PATH: a_list(queue("q", STATUS))}
     async with answering(answers, tmp_path, lambda path, _: asked.append(path)) as kubeconfig:
-        arguments = ["top", "--kubeconfig", str(kubeconfig), "-o", "wide"]
-        found = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        found = await called(kubeconfig, "top", "-o", "wide")
     assert found.exit_code == 0, found.output
     assert asked == [PATH]

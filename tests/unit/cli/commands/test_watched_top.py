@@ -9,18 +9,15 @@ from typing import Any
 
 import pytest
 from rich.text import Text
-from typer.testing import CliRunner
 
 from builders import H200
 from cardquota.cli.commands import watched_top
 from cardquota.cli.commands.watched_top import fitting
 from cardquota.cli.output import ClusterChoice, Output
-from cardquota.cli.plugin import plugin
 
-from ..answering_api import NEVER, NOT_SERVED, Answer, answering
+from ..answering_api import FORBIDDEN, NEVER, NOT_SERVED, Answer, answering, called
 
 PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
-FORBIDDEN: Answer = (403, '{"reason": "Forbidden", "message": "no"}')
 
 
 def listing(revision: int, **used: int) -> Answer:
@@ -63,8 +60,7 @@ async def test_a_pipe_gets_a_table_for_each_change(tmp_path: Path) -> None:
 async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:
     for answer, says in ((FORBIDDEN, "you may not list queues: no"), (NOT_SERVED, "no definition")):
         async with answering({PATH: answer}, tmp_path) as config:
-            arguments = ["top", "--watch", "--kubeconfig", str(config)]
-            done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+            done = await called(config, "top", "--watch")
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
         assert says in done.stderr
 
@@ -79,7 +75,6 @@ async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:
 async def test_whoever_cannot_list_them_any_more_is_told_why_the_table_is_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer, why: str, patience: float
 ) -> None:
-    """What changes nothing that is shown is no change."""
     monkeypatch.setattr(watched_top, "PERIOD", 0.01)
     monkeypatch.setattr(watched_top, "PATIENCE", patience)
     answers = {PATH: listing(5, one=1)}

@@ -17,10 +17,8 @@ ONE_CARD = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": [C
 
 
 def node(name: str, **more: object) -> Node:
-    body = {
-        "metadata": {"name": name, "labels": LABELS},
-        "status": {"allocatable": {"nvidia.com/gpu": 1}},
-    }
+    status = {"allocatable": {"nvidia.com/gpu": 1}}
+    body = {"metadata": {"name": name, "labels": LABELS}, "status": status}
     return msgspec.convert({**body, **more}, Node)
 
 
@@ -53,13 +51,6 @@ def test_nodes_that_take_no_pod(more: dict[str, object]) -> None:
     assert bound(SimulatedNodes([node("a", **more)], DEFAULT_TABLE)) is None
 
 
-def requiring(operator: str, *values: str) -> Pod:
-    expression = {"key": "zone", "operator": operator, "values": values}
-    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    return msgspec.convert({"metadata": {"name": "p"}, "spec": {"affinity": affinity}}, Pod)
-
-
 @pytest.mark.parametrize(
     ("operator", "values", "expected"),
     [
@@ -69,13 +60,14 @@ def requiring(operator: str, *values: str) -> Pod:
         ("OfALaterKubernetes", ["a"], ["in-a", "in-b", "nowhere"]),
     ],
 )
-def test_a_pod_goes_where_the_ledger_says_that_it_may(
-    operator: str, values: list[str], expected: list[str]
-) -> None:
+def test_the_ledger_says_where(operator: str, values: list[str], expected: list[str]) -> None:
     """Not by a rule of its own: of an operator that it does not know the scheduler decides."""
     zones = {"in-a": {"zone": "a"}, "in-b": {"zone": "b"}, "nowhere": {}}
     nodes = [node(name, metadata={"name": name, "labels": zone}) for name, zone in zones.items()]
-    pod = requiring(operator, *values)
+    expression = {"key": "zone", "operator": operator, "values": values}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"affinity": affinity}}, Pod)
     simulated = SimulatedNodes(nodes, DEFAULT_TABLE)
     assert simulated.matching(pod.spec) == expected
     assert simulated.bind(shape_of(pod.spec, pod_facts(pod), ())) == expected[0]
@@ -87,7 +79,6 @@ def test_of_many_shapes_each_still_gets_the_first_node_with_room() -> None:
         [node("a", status={"allocatable": {}}), node("b", status=offer)], DEFAULT_TABLE
     )
     facts = pod_facts(ONE_CARD)
-    shapes = [
-        shape_of(ONE_CARD.spec, dataclasses.replace(facts, cpu=cpu), CHARGE) for cpu in range(300)
-    ]
+    facts_of = (dataclasses.replace(facts, cpu=cpu) for cpu in range(300))
+    shapes = [shape_of(ONE_CARD.spec, one, CHARGE) for one in facts_of]
     assert {nodes.bind(shape) for shape in shapes} == {"b"}

@@ -15,12 +15,8 @@ Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"
 RTX4090 = "NVIDIA-GeForce-RTX-4090"
 ALL = ("deployment", "deployment-either", "gang", "volcano-job", "gpu-mem", "hpa")
-ADMITTED, GATED, DENIED, UNMANAGED = (
-    Answer.ADMITTED,
-    Answer.GATED,
-    Answer.DENIED,
-    Answer.UNMANAGED,
-)
+ADMITTED, GATED = Answer.ADMITTED, Answer.GATED
+DENIED, UNMANAGED = Answer.DENIED, Answer.UNMANAGED
 
 
 def named(answers: Answers, name: str, kind: str | None = None) -> WorkloadAnswer:
@@ -70,9 +66,7 @@ spec:
     assert (held.answer, held.pending) == (ADMITTED, "waits at other.io/gate: stays Pending")
 
 
-def test_pods_get_the_defaults_of_their_namespace_and_the_overhead_of_their_class(
-    simulate: Simulate,
-) -> None:
+def test_pods_get_the_defaults_of_their_namespace_and_their_overhead(simulate: Simulate) -> None:
     """500m and 250m of a limit of 1: the second is one too many. Wherever they stand."""
     text = """
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -111,9 +105,7 @@ overhead: {podFixed: {cpu: 250m}}
     assert note not in answers.notes
 
 
-def test_p7_a_device_class_of_the_files_tells_by_which_resource_devices_are_claimed(
-    simulate: Simulate,
-) -> None:
+def test_p7_a_device_class_tells_by_which_resource_devices_are_claimed(simulate: Simulate) -> None:
     text = """
 apiVersion: resource.k8s.io/v1
 kind: DeviceClass
@@ -255,9 +247,7 @@ value: 1000
     assert simulation.ledger.priorities == {"urgent": 1000}
 
 
-def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
-    simulate: Simulate,
-) -> None:
+def test_v4_a_volcano_job_that_never_runs_is_refused_as_by_the_webhook(simulate: Simulate) -> None:
     def large(text: str) -> str:
         return text.replace("replicas: 1", "replicas: 2").replace("Available: 2", "Available: 4")
 

@@ -26,12 +26,8 @@ def names(found: Expansion) -> list[str]:
 
 
 def owners(found: Expansion) -> set[str]:
-    return {
-        owner.kind
-        for pod in found.pods
-        for owner in pod.metadata.owner_references
-        if owner.controller
-    }
+    found_owners = (owner for pod in found.pods for owner in pod.metadata.owner_references)
+    return {owner.kind for owner in found_owners if owner.controller}
 
 
 @pytest.mark.parametrize(

@@ -83,10 +83,8 @@ def test_folder_standard_input_and_lists(tmp_path: Path, monkeypatch: pytest.Mon
         standard_input(b"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret}\n"),
     )
     found = read_files([str(tmp_path), "-"])
-    assert [(d.group, d.kind) for d in found] == [
-        ("scheduling.volcano.sh", "Queue"),
-        ("", "Secret"),
-    ]
+    kinds = [("scheduling.volcano.sh", "Queue"), ("", "Secret")]
+    assert [(d.group, d.kind) for d in found] == kinds
     inventory = sort_documents(found)
     assert [q.metadata.name for q in inventory.of(Queue)] == ["research"]
     assert inventory.notes == ["standard input, item 1: Secret is skipped: not simulated"]
@@ -119,28 +117,19 @@ def test_the_last_of_two_counts(tmp_path: Path) -> None:
 def test_generated_names_differ(tmp_path: Path) -> None:
     pod = "\n---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}\n"
     inventory = sort_documents(read_files([written(tmp_path, pod * 2)]))
-    assert (
-        len({w.body.metadata.name for w in inventory.workloads if isinstance(w, WrittenWorkload)})
-        == 2
-    )
+    made = [one for one in inventory.workloads if isinstance(one, WrittenWorkload)]
+    assert len({one.body.metadata.name for one in made}) == 2
 
 
 @pytest.mark.parametrize("end", ["", "\n", " \n\n"])
 def test_json_is_read_as_it_stands(tmp_path: Path, end: str) -> None:
-    """As kubectl prints it; words stay words, and what only looks like JSON is YAML."""
-    named = {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": "x", "labels": {"a": "off"}},
-    }
+    meta = {"name": "x", "labels": {"a": "off"}}
+    named = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [named]})
     (found,) = sort_documents(read_files([written(tmp_path, text + end)])).of(Namespace)
     assert (found.metadata.name, found.metadata.labels) == ("x", {"a": "off"})
-    (found,) = sort_documents(
-        read_files(
-            [written(tmp_path, "{apiVersion: v1, kind: Namespace, metadata: {name: y}}" + end)]
-        )
-    ).of(Namespace)
+    text = "{apiVersion: v1, kind: Namespace, metadata: {name: y}}" + end
+    (found,) = sort_documents(read_files([written(tmp_path, text)])).of(Namespace)
     assert found.metadata.name == "y"
     deep = '{"a": ' * 5_000 + "1" + "}" * 5_000
     with pytest.raises(YamlFileError, match="nested too deep"):

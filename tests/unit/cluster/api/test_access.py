@@ -212,9 +212,7 @@ async def test_kubeconfig_comes_first(tmp_path: Path, monkeypatch: pytest.Monkey
         await find_access()
 
 
-async def test_a_kubeconfig_that_is_named_comes_before_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_named_one_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", str(_file(tmp_path / "a", "token: a", server="http://a")))
     named = _file(tmp_path / "b", "token: b", server="http://b")
     assert (await find_access(named)).server == "http://b"
@@ -222,9 +220,7 @@ async def test_a_kubeconfig_that_is_named_comes_before_all(
         await find_access(tmp_path / "none")
 
 
-async def test_a_context_that_is_named_counts_instead_of_the_current_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_named_one_counts_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _file(tmp_path / "config", "token: a", server="http://a")
     more = (
         "{name: y, context: {cluster: c, user: other, namespace: team}}",

@@ -69,9 +69,7 @@ async def client(access: Access) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("verb", ["PUT", "DELETE", "POST", "PATCH"])
-async def test_a_write_is_never_sent_twice(
-    client: Client, server: ClosingServer, verb: str
-) -> None:
+async def test_no_write_is_sent_twice(client: Client, server: ClosingServer, verb: str) -> None:
     await client.get("/")
     with pytest.raises(OutcomeUnknown):
         await client.send(verb, "/a", {})
@@ -161,7 +159,6 @@ ECHO = b"HTTP/1.1 200 OK\r\nAuthorization: Bearer SECRET\r\n"
 async def test_what_a_bad_answer_leads_to_never_tells_our_token(
     access: Access, server: ClosingServer, answer: bytes, how: str
 ) -> None:
-    """aiohttp's own text of these errors holds the headers that were sent."""
     server.answer, server.closes = answer, True
     client = Client(Access(access.server, None, _secret))
     with pytest.raises((OutcomeUnknown, aiohttp.ClientError)) as failure:
@@ -181,9 +178,8 @@ async def test_no_error_tells_the_password_of_a_proxy() -> None:
     await nobody_s.wait_closed()
     proxy = f"http://me:SECRET@127.0.0.1:{port}"
     client = Client(Access("http://h:1", None, _anonymous, proxy=proxy))
-    with pytest.raises(
-        OutcomeUnknown, match=f"Cannot connect to host 127.0.0.1:{port} "
-    ) as failure:
+    said = f"Cannot connect to host 127.0.0.1:{port} "
+    with pytest.raises(OutcomeUnknown, match=said) as failure:
         await client.get("/")
     assert "SECRET" not in str(failure.value)
     assert "ssl" not in str(failure.value)
@@ -217,9 +213,7 @@ async def test_nothing_is_sent_after_the_timeout(access: Access, server: Closing
     assert server.requests == []
 
 
-async def test_slow_credentials_leave_less_time_for_the_answer(
-    access: Access, server: ClosingServer
-) -> None:
+async def test_slow_credentials_leave_less_for_it(access: Access, server: ClosingServer) -> None:
     async def slow() -> str:
         await asyncio.sleep(0.95)
         return "Bearer late"

@@ -102,9 +102,7 @@ async def test_no_private_key_is_left_in_a_file(
     assert not list(scratch.iterdir())
 
 
-async def test_a_users_files_are_beside_the_file_that_names_them(
-    load: Load, tmp_path: Path, pair: Issued
-) -> None:
+async def test_files_are_beside_what_names_them(load: Load, tmp_path: Path, pair: Issued) -> None:
     text = user("client-certificate: cert.pem, client-key: key.pem")
     second = config(tmp_path / "another" / "c", text)
     (second.parent / "cert.pem").write_bytes(pair.cert_pem)

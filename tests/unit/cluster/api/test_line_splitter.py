@@ -10,9 +10,7 @@ from cardquota.cluster.watch import LineSplitter
     st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=8),
     st.lists(st.integers(0, 200), max_size=10),
 )
-def test_lines_come_out_whole_wherever_the_stream_is_cut(
-    lines: list[bytes], cuts: list[int]
-) -> None:
+def test_lines_come_out_whole_wherever_it_is_cut(lines: list[bytes], cuts: list[int]) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
     splitter = LineSplitter()

@@ -26,10 +26,11 @@ class RedirectingServer:
         return web.Response()
 
 
+Servers = tuple[RedirectingServer, RedirectingServer, ssl.SSLContext]
+
+
 @pytest.fixture
-async def servers(
-    tmp_path: Path,
-) -> AsyncIterator[tuple[RedirectingServer, RedirectingServer, ssl.SSLContext]]:
+async def servers(tmp_path: Path) -> AsyncIterator[Servers]:
     """By https, for the name `n`; by http; and what trusts the first."""
     pair = issue(["n"], now=datetime.now(UTC), days=1)
     (tmp_path / "pem").write_bytes(pair.cert_pem + pair.key_pem)
@@ -48,9 +49,7 @@ async def servers(
         await runner.cleanup()
 
 
-async def test_each_request_carries_the_credentials_of_its_time(
-    servers: tuple[RedirectingServer, RedirectingServer, ssl.SSLContext],
-) -> None:
+async def test_each_request_carries_the_credentials_of_its_time(servers: Servers) -> None:
     first, second, tls = servers
     answers: list[str | None] = ["Bearer a", "Bearer b", None, "Bearer c"]
 
@@ -69,9 +68,7 @@ async def test_each_request_carries_the_credentials_of_its_time(
     assert second.said == [None]
 
 
-async def test_the_certificate_must_have_the_servers_name(
-    servers: tuple[RedirectingServer, RedirectingServer, ssl.SSLContext],
-) -> None:
+async def test_the_certificate_must_have_the_servers_name(servers: Servers) -> None:
     first, _, tls = servers
 
     async def nobody() -> str | None:

@@ -89,7 +89,6 @@ def test_keys_stay_out_of_texts() -> None:
 
 
 def test_a_name_is_needed() -> None:
+    authority = issue(NAMES, now=NOW, days=60).authority
     with pytest.raises(ValueError, match="at least one name"):
-        make_serving(
-            [], issue(NAMES, now=NOW, days=60).authority, now=NOW, until=NOW + timedelta(days=1)
-        )
+        make_serving([], authority, now=NOW, until=NOW + timedelta(days=1))

@@ -52,9 +52,8 @@ def test_an_authority_lasts_ten_years_and_signs_for_nothing_beyond() -> None:
     held = made(held, NOW + 3_621 * DAY)
     assert len(read_certificates(held.bundle)) == 1
     assert held.bundle != first.bundle
-    assert not trusted_through(
-        read_certificates(held.serving.cert_pem), read_certificates(first.bundle)
-    )
+    later, before = read_certificates(held.serving.cert_pem), read_certificates(first.bundle)
+    assert not trusted_through(later, before)
 
 
 @pytest.mark.parametrize("spoilt", [{"authority_key": b""}, {"bundle": b"x"}])
@@ -68,9 +67,7 @@ def test_an_authority_that_cannot_sign_is_replaced(spoilt: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     "serving", [KeyPair(b"x", b"y"), KeyPair(), made().serving], ids=["nonsense", "none", "another"]
 )
-def test_a_serving_certificate_that_is_none_is_replaced_under_the_authority(
-    serving: KeyPair,
-) -> None:
+def test_a_serving_certificate_that_is_none_is_replaced_under_its_ca(serving: KeyPair) -> None:
     first = made()
     then = made(replace(first, serving=serving))
     assert then.bundle == first.bundle

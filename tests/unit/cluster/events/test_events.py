@@ -90,7 +90,6 @@ LIMITED = ApiError(429, "TooManyRequests", "limit reached on type Namespace for 
 async def test_a_namespace_whose_events_fail_holds_up_no_other(
     recorder: EventRecorder, server: EventServer, failure: Exception | None
 ) -> None:
-    """A limit on events of one namespace, or a webhook on them that does not answer."""
     if failure is None:
         server.silent.add("bad")
     else:
@@ -103,9 +102,7 @@ async def test_a_namespace_whose_events_fail_holds_up_no_other(
     await until(lambda: server.names("good")[3:])
 
 
-async def test_every_event_is_tried_five_times(
-    recorder: EventRecorder, server: EventServer
-) -> None:
+async def test_an_event_is_tried_five_times(recorder: EventRecorder, server: EventServer) -> None:
     server.refused["bad"] = LIMITED
     record(recorder, "bad", "a", "b")
     await until(lambda: recorder.dropped == 2)
@@ -115,9 +112,7 @@ async def test_every_event_is_tried_five_times(
     await until(lambda: server.names("bad") == ["c"])
 
 
-async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
-    recorder: EventRecorder, server: EventServer
-) -> None:
+async def test_each_in_order_many_at_once(recorder: EventRecorder, server: EventServer) -> None:
     namespaces = [f"n{number}" for number in range(10)]
     for name in "abcd":
         for namespace in namespaces:
@@ -128,9 +123,7 @@ async def test_events_of_a_namespace_come_in_order_and_of_many_side_by_side(
     assert 1 < server.most_at_once["all"] <= 8
 
 
-async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
-    recorder: EventRecorder, server: EventServer
-) -> None:
+async def test_a_full_one_drops_what_fails(recorder: EventRecorder, server: EventServer) -> None:
     server.silent.add("good")
     record(recorder, "good", "in hand", *"abc")
     server.refused["bad"] = LIMITED
@@ -145,9 +138,7 @@ async def test_a_full_queue_drops_those_of_the_namespace_that_fails(
     assert recorder.waiting == 8  # of the other, all that were recorded
 
 
-async def test_events_give_way_to_what_is_more_urgent(
-    recorder: EventRecorder, server: EventServer
-) -> None:
+async def test_they_give_way_to_urgent_calls(recorder: EventRecorder, server: EventServer) -> None:
     recorder.give_way()
     record(recorder, "team", "a", "b")
     for _ in range(20):  # more turns of the loop than an event takes that gives way to nothing

@@ -96,9 +96,7 @@ async def recording(server: StoredEvents) -> AsyncIterator[Recording]:
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_what_is_told_again_is_the_same_object_with_new_words(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_told_again_it_has_new_words(recording: Recording, server: StoredEvents) -> None:
     await recording.record("total would be 5")
     recording.now = 1_800.0
     await recording.record("total would be 7", again=True)
@@ -110,9 +108,7 @@ async def test_what_is_told_again_is_the_same_object_with_new_words(
     assert server.requests == ["POST", "PATCH", "PATCH"]
 
 
-async def test_one_that_was_deleted_is_there_again(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_a_deleted_one_is_there_again(recording: Recording, server: StoredEvents) -> None:
     await recording.record("m")
     server.stored.clear()
     recording.now = 1_800.0
@@ -120,30 +116,22 @@ async def test_one_that_was_deleted_is_there_again(
     assert server.seen("message", "count", "firstTimestamp") == [("m", 1, "2023-11-14T22:43:20Z")]
 
 
-async def test_another_reason_is_another_object_and_the_first_one_comes_back(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_the_first_reason_comes_back(recording: Recording, server: StoredEvents) -> None:
     await recording.record("full")
     await recording.record("closed", reason="Closed")
     await recording.record("full again")
-    assert server.seen("reason", "message", "count") == [
-        ("Full", "full again", 2),
-        ("Closed", "closed", 1),
-    ]
+    told = [("Full", "full again", 2), ("Closed", "closed", 1)]
+    assert server.seen("reason", "message", "count") == told
 
 
-async def test_a_new_leader_renews_the_event_of_the_last_one(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_a_new_leader_renews_the_last(recording: Recording, server: StoredEvents) -> None:
     await recording.record("m")
     recording.recorder.forget(POD.uid)  # as if it were another process
     await recording.record("n", again=True)
     assert server.seen("message", "count") == [("n", 2)]
 
 
-async def test_what_somebody_else_stored_under_that_name_becomes_ours(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_what_others_stored_there_is_ours(recording: Recording, server: StoredEvents) -> None:
     await recording.record("m")
     (name,) = server.stored
     server.stored[name] |= {"type": "Normal", "reason": "Theirs", "source": {}, "message": "x"}
@@ -152,18 +140,14 @@ async def test_what_somebody_else_stored_under_that_name_becomes_ours(
     assert server.stored[name]["source"] == {"component": "cardquota", "host": "replica-0"}
 
 
-async def test_an_answer_that_was_lost_makes_no_second_one(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_a_lost_answer_makes_no_second(recording: Recording, server: StoredEvents) -> None:
     server.lost_answers = 2
     await recording.record("m")
     assert server.seen("message") == [("m",)]
     assert recording.recorder.written == 1
 
 
-async def test_what_is_refused_is_lost_and_comes_with_the_next_turn(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_what_is_refused_comes_next_turn(recording: Recording, server: StoredEvents) -> None:
     server.refusal = ApiError(403, "Forbidden", "no")
     await recording.record("m")
     await recording.record("m", again=True)
@@ -173,9 +157,7 @@ async def test_what_is_refused_is_lost_and_comes_with_the_next_turn(
     assert server.seen("message", "count") == [("m", 1)]
 
 
-async def test_what_is_recorded_all_the_time_is_written_again_after_a_while(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_what_goes_on_is_written_again(recording: Recording, server: StoredEvents) -> None:
     """As of a gate that is tried each minute and never opens."""
     await recording.record("m")
     for minute in range(30):
@@ -187,9 +169,7 @@ async def test_what_is_recorded_all_the_time_is_written_again_after_a_while(
     assert server.seen("count") == [(2,)]
 
 
-async def test_one_that_is_not_renewable_is_written_once(
-    recording: Recording, server: StoredEvents
-) -> None:
+async def test_what_is_not_renewable_comes_once(recording: Recording, server: StoredEvents) -> None:
     await recording.record("m", renewable=False)
     recording.now = 10_000.0
     recording.recorder.record(POD, type="Warning", reason="Full", message="m")

@@ -46,7 +46,6 @@ def test_large_bodies_leave_a_quarter_to_small_ones() -> None:
 
 
 def test_a_body_that_grows_holds_what_has_come() -> None:
-    """And is given up as a whole."""
     budget = BodyBudget(4 * SMALL)
     hold = held(budget, SMALL)
     hold.grow_to(3 * SMALL)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders.certificates import issue
-from cardquota.cluster.certificates import KeyPair, make_serving
+from cardquota.cluster.certificates import make_serving
 from cardquota.cluster.serving import (
     BodyLimits,
     HttpAnswer,
@@ -40,11 +40,6 @@ async def serving(client_name: str = NAME) -> AsyncIterator[int]:
     await server.stop(0.1)
 
 
-def named(*names: str) -> KeyPair:
-    until = NOW + timedelta(days=1)
-    return make_serving(names, CALLER.authority, now=NOW, until=until)
-
-
 @pytest.mark.parametrize(
     ("names", "asked", "welcome"),
     [
@@ -56,7 +51,7 @@ def named(*names: str) -> KeyPair:
     ],
 )
 async def test_n2_a_caller_is_known_by_name(names: list[str], asked: str, welcome: bool) -> None:
-    shown = named(*names)
+    shown = make_serving(names, CALLER.authority, now=NOW, until=NOW + timedelta(days=1))
     tls = client_context(shown.cert_pem, shown.key_pem, servers=SERVER.ca_pem)
     async with serving(asked) as port:
         reader, writer = await asyncio.open_connection(HOST, port, ssl=tls)

@@ -140,9 +140,7 @@ async def test_who_finds_no_room_is_told_before_he_sends() -> None:
 
 
 @pytest.mark.parametrize(("chunks", "code"), [(2, b"200"), (4, b"429"), (6, b"413")])
-async def test_a_body_that_does_not_say_its_length_counts_as_it_comes(
-    chunks: int, code: bytes
-) -> None:
+async def test_a_body_without_a_length_counts_as_it_comes(chunks: int, code: bytes) -> None:
     async with serving() as found:
         if code == b"429":
             wait = await found.connect()
@@ -174,9 +172,7 @@ async def test_a_body_that_nobody_reads_ends_its_connection() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"POST / HT", head_of("/", "Content-Length: 9") + b"x", b""])
-async def test_a_request_that_does_not_end_is_given_up(
-    sent: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_without_end_is_given_up(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "REQUEST_WITHIN", 0.05)
     monkeypatch.setattr(bounds, "IDLE", 0.05)
     monkeypatch.setattr(bounds, "_LOOK", 0.02)
@@ -225,9 +221,7 @@ async def test_an_answer_is_not_copied_for_those_who_do_not_read_it() -> None:
         head_of("/", "Transfer-Encoding: chunked") + b"zz\r\n",
     ],
 )
-async def test_what_is_no_request_gets_no_word_in_the_log(
-    sent: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_what_is_none_is_not_logged(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
     async with serving() as found:
         stream = await found.connect()
         stream[1].write(sent)
@@ -238,7 +232,6 @@ async def test_what_is_no_request_gets_no_word_in_the_log(
 
 
 async def test_requests_sent_ahead_are_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many of them were answered."""
     request, number = b"GET /other HTTP/1.1\r\nHost: a\r\n\r\n", 8_000
     taken = answered = most = 0
     receive = _Http1.data_received
@@ -259,9 +252,7 @@ async def test_requests_sent_ahead_are_not_taken_in(monkeypatch: pytest.MonkeyPa
     assert most < 8 * _CHUNK
 
 
-async def test_a_long_answer_is_read_in_time_or_not_at_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_long_answer_is_read_in_time_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "REQUEST_WITHIN", 0.1)
     async with serving() as found:
         with socket.socket() as silent:

@@ -14,14 +14,9 @@ WAITING = 1_000
 
 def a_crowd() -> Ledger:
     """Each picks nodes by labels of its own, and by a pool that has no node yet."""
-    pods = [
-        a_pod(f"p{n}")
-        .in_queue("red")
-        .asking_for(1)
-        .gated()
-        .requiring([("pool", "In", ["new"]), (f"own-{n}", "DoesNotExist", [])])
-        for n in range(WAITING)
-    ]
+    some = (a_pod(f"p{n}").in_queue("red").asking_for(1).gated() for n in range(WAITING))
+    new = ("pool", "In", ["new"])
+    pods = [p.requiring([new, (f"own-{n}", "DoesNotExist", [])]) for n, p in enumerate(some)]
     return a_ledger(*CARDS, a_queue("red").with_quota({H200: 3, H800: 2}), *pods)
 
 
@@ -55,9 +50,8 @@ PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(20)]
 async def test_they_are_read_without_being_asked_for() -> None:
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
     ledger, notifier = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), ChangeNotifier()
-    sink = next(
-        w for w in watched_kinds(ledger, notifier, lambda _: None) if w.kind == "namespaces"
-    )
+    kinds = watched_kinds(ledger, notifier, lambda _: None)
+    sink = next(one for one in kinds if one.kind == "namespaces")
     calls: list[bool] = []
     notifier.listen(lambda: calls.append(ledger.overdue))
     sink.seen(TEAM.with_default_queue("blue").wire())

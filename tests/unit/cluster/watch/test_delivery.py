@@ -55,17 +55,13 @@ def test_nothing_older_is_told(delivery: Delivery[SizedThing], sink: RecordingSi
     assert sink.told == []
 
 
-def test_a_name_taken_over_is_gone_first(
-    delivery: Delivery[SizedThing], sink: RecordingSink
-) -> None:
+def test_a_taken_name_is_gone_first(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     delivery.changed(_raw("a", "1", 5))
     delivery.changed(_raw("a", "2", 9))
     assert sink.told[1:] == [("gone", "a", "1"), ("seen", "a", "2", "1")]
 
 
-def test_what_cannot_be_read_is_told_by_name(
-    delivery: Delivery[SizedThing], sink: RecordingSink
-) -> None:
+def test_what_is_odd_is_told_by_name(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     delivery.changed(_raw("a", "1", 5, "big"), newer_than=0)
     delivery.changed(msgspec.Raw(b'{"metadata": 7}'), newer_than=5)
     assert sink.told == [
@@ -76,17 +72,13 @@ def test_what_cannot_be_read_is_told_by_name(
     assert sink.told[-1] == ("gone", "a", "1")
 
 
-def test_a_sink_that_fails_hears_of_it_and_of_the_rest(
-    delivery: Delivery[SizedThing], sink: RecordingSink
-) -> None:
+def test_who_fails_hears_of_the_rest(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     sink.broken = True
     delivery.changed(_raw("a", "1", 5))
     sink.broken = False
     delivery.changed(_raw("b", "2", 6))
-    assert sink.told == [
-        ("undecodable", "a", "1", "RuntimeError: out of order"),
-        ("seen", "b", "2", "1"),
-    ]
+    failed = ("undecodable", "a", "1", "RuntimeError: out of order")
+    assert sink.told == [failed, ("seen", "b", "2", "1")]
 
 
 def test_vanished_objects(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
@@ -98,10 +90,7 @@ def test_vanished_objects(delivery: Delivery[SizedThing], sink: RecordingSink) -
     assert sink.told[-1] == ("gone", "a", "1")
 
 
-def test_an_object_without_a_uid_is_left_out(
-    delivery: Delivery[SizedThing], sink: RecordingSink
-) -> None:
-    """It could never be told as gone: nothing else says which one it was."""
+def test_one_without_a_uid_is_left_out(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     delivery.changed(_raw("a", "", 5))
     assert sink.told == [("undecodable", "a", "", "it has no uid")]
     assert len(delivery.objects) == 0

@@ -212,11 +212,8 @@ async def test_what_was_taken_away_is_listed_whatever_came_between() -> None:
 
 
 async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
-    server, sink, backoff = (
-        VersionedServer({NEW: None, OLD: ABSENT}),
-        ThingNames(),
-        CountingBackoff(0.001, 0.002),
-    )
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
+    backoff = CountingBackoff(0.001, 0.002)
     async with reflecting(server, sink, backoff=backoff):
         server.watched = FORBIDDEN
         server.end.set()
@@ -227,9 +224,7 @@ async def test_one_that_may_be_listed_and_not_watched_is_no_busy_loop() -> None:
 
 @pytest.mark.fake_clock
 @pytest.mark.parametrize("error", [ABSENT, FORBIDDEN])
-async def test_one_that_is_absent_at_first_is_asked_for_again_soon_then_rarely(
-    error: ApiError,
-) -> None:
+async def test_one_absent_at_first_is_asked_for_again_soon_then_rarely(error: ApiError) -> None:
     """An API server forbids for a second after its start what it allows then."""
     server, sink = VersionedServer({NEW: error, OLD: error}), ThingNames()
     loop = asyncio.get_running_loop()
@@ -275,7 +270,6 @@ async def test_what_was_known_stays_while_an_absence_may_pass(error: ApiError) -
 
 
 async def test_a_refusal_after_an_outage_is_a_new_one() -> None:
-    """That nobody answered for long says nothing about who may read the kind."""
     now = [0.0]
     server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
     async with reflecting(server, sink, clock=lambda: now[0], list_timeout=10.0):

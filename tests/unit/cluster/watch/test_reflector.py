@@ -94,6 +94,11 @@ class Noted(Backoff):
         return 0.0
 
 
+def _reflector(client: Scripted, sink: SeenNames, **more: Any) -> Reflector[NamedThing]:
+    delivery = Delivery("Thing", NamedThing, sink)
+    return Reflector(cast("Client", client), path="/things", delivery=delivery, **more)
+
+
 async def _play(
     lists: list[int] | Scripted,
     *streams: list[bytes] | Exception,
@@ -102,13 +107,7 @@ async def _play(
 ) -> tuple[Reflector[NamedThing], SeenNames, Scripted]:
     client = lists if isinstance(lists, Scripted) else Scripted(lists, list(streams))
     sink = SeenNames()
-    reflector = Reflector(
-        cast("Client", client),
-        path="/things",
-        delivery=Delivery("Thing", NamedThing, sink),
-        backoff=backoff or Backoff(0.001, 0.002),
-        **more,
-    )
+    reflector = _reflector(client, sink, backoff=backoff or Backoff(0.001, 0.002), **more)
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
     task.cancel()
@@ -180,12 +179,7 @@ async def test_what_is_known_is_old_two_seconds_after_the_last_stream() -> None:
 
 def test_before_the_first_list_it_is_behind_since_the_start() -> None:
     now = [100.0]
-    reflector = Reflector(
-        cast("Client", Scripted([5], [])),
-        path="/things",
-        delivery=Delivery("Thing", NamedThing, SeenNames()),
-        clock=lambda: now[0],
-    )
+    reflector = _reflector(Scripted([5], []), SeenNames(), clock=lambda: now[0])
     now[0] += 0.5
     assert (reflector.late, reflector.lag()) == (True, 0.5)
 
@@ -207,12 +201,7 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
         yield SilentResponse([])
 
     vars(client)["watch"] = watch
-    reflector = Reflector(
-        cast("Client", client),
-        path="/things",
-        delivery=Delivery("Thing", NamedThing, SeenNames()),
-        clock=lambda: now[0],
-    )
+    reflector = _reflector(client, SeenNames(), clock=lambda: now[0])
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
     task.cancel()
@@ -279,7 +268,6 @@ async def test_what_is_only_a_pause(passing: list[bytes] | Exception) -> None:
 
 
 async def test_a_stream_that_fails_twice_at_one_revision_leads_to_a_new_list() -> None:
-    """What cannot be decoded is in the way for ever; a list goes round it."""
     reflector, sink, client = await _play(
         [5, 9], [_line("ADDED", "a", 6)], [_error(500)], [_error(500)], [_line("ADDED", "b", 10)]
     )
@@ -303,7 +291,6 @@ async def test_an_overloaded_server_is_not_asked_for_a_list(code: int) -> None:
 
 
 async def test_synced_is_who_listed_and_is_told_what_comes() -> None:
-    """An API server that has just made a kind refuses its watch at first, not its list."""
     refused = ApiError(429, "TooManyRequests", "storage is (re)initializing")
     reflector, _, _ = await _play([5], refused, refused)
     assert not reflector.synced
@@ -330,7 +317,6 @@ async def test_progress_makes_the_waits_short_again() -> None:
 
 
 async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
-    """The delays have grown while nobody answered; what is known is as old as the outage."""
     backoff = Noted()
     gone = ApiError(410, "Expired", "too old")
     outage = [*[aiohttp.ClientConnectionError("refused")] * 4, gone, gone, gone]
@@ -341,7 +327,6 @@ async def test_after_an_outage_it_lists_as_soon_as_it_is_told_to() -> None:
 
 
 async def test_to_be_answered_late_is_no_stream_that_lasted() -> None:
-    """Of an API server with too much to do, lists must become rare."""
     now, backoff = [0.0], Noted()
 
     class Slow(Scripted):

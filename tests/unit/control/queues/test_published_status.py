@@ -11,10 +11,8 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import LONGEST_TEXT
 
 ABOUT = {"name": "q", "uid": "u"}
-STATUS: dict[str, Any] = {
-    "cards": [{"name": "A", "quota": 2, "allocated": 1}],
-    "columns": {"cards": "A 1/2"},
-}
+CARDS = [{"name": "A", "quota": 2, "allocated": 1}]
+STATUS: dict[str, Any] = {"cards": CARDS, "columns": {"cards": "A 1/2"}}
 
 
 def noted(text: object, **others: str) -> dict[str, Any]:
@@ -23,10 +21,8 @@ def noted(text: object, **others: str) -> dict[str, Any]:
 
 def rows(number: int, used: int = 0) -> list[dict[str, Any]]:
     """So many rows, of which the last ones are in use."""
-    return [
-        {"name": f"CARD-{n:04}", "quota": 1, "allocated": int(n >= number - used)}
-        for n in range(number)
-    ]
+    allocated = (int(n >= number - used) for n in range(number))
+    return [{"name": f"CARD-{n:04}", "quota": 1, "allocated": a} for n, a in enumerate(allocated)]
 
 
 def test_the_annotation_is_written_where_there_is_none() -> None:
@@ -130,7 +126,6 @@ def test_a_text_that_cannot_be_ours_is_replaced_without_a_test(foreign: str) -> 
 
 
 def test_a_text_that_is_known_is_not_read_again() -> None:
-    """A long one takes a while, and Volcano writes the queue all the time."""
     place = StatusAnnotation()
     known = place.seen(noted(json.dumps(STATUS)))
     again = place.seen(noted(json.dumps(STATUS), other="x" * 200_000), known)

@@ -21,13 +21,8 @@ from ..fakes import a_world, until
 from .queue_numbers import numbers
 
 GROUP_VERSION = f"{v.API_GROUP}/{v.VERSION}"
-QUEUES = {
-    "name": "queues",
-    "singularName": "queue",
-    "namespaced": False,
-    "kind": "Queue",
-    "verbs": ["list", "watch", "patch", "get"],
-}
+QUEUES = {"name": "queues", "singularName": "queue", "namespaced": False, "kind": "Queue"}
+QUEUES |= {"verbs": ["list", "watch", "patch", "get"]}
 NAMESPACES = {**QUEUES, "name": "namespaces", "singularName": "namespace", "kind": "Namespace"}
 DISCOVERY = {
     "/api": {"versions": ["v1"]},
@@ -67,9 +62,8 @@ class QueueServer:
             return web.json_response(DISCOVERY[request.path])
         if request.method == "PATCH":
             self.patches += 1
-            return web.json_response(
-                {"message": "queue state must be in [Open Closed]"}, status=403
-            )
+            said = {"message": "queue state must be in [Open Closed]"}
+            return web.json_response(said, status=403)
         if "watch" not in request.query:
             found = {"queues": self.queues, "customresourcedefinitions": self.definitions}
             items = found.get(request.path.rpartition("/")[2], [])
@@ -92,12 +86,11 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     runner = web.ServerRunner(web.Server(server), shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
+    address = f"http://127.0.0.1:{runner.addresses[0][1]}"
     config = {
         "current-context": "c",
         "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
-        "clusters": [
-            {"name": "k", "cluster": {"server": f"http://127.0.0.1:{runner.addresses[0][1]}"}}
-        ],
+        "clusters": [{"name": "k", "cluster": {"server": address}}],
         "users": [{"name": "u", "user": {"tokenFile": "token"}}],
     }
     (tmp_path / "token").write_text("t\n")
@@ -118,11 +111,15 @@ def an_operator(unwritten: Callable[[int], None] = lambda _: None) -> QueueOpera
     return operator
 
 
+def started(unwritten: Callable[[int], None] = lambda _: None) -> QueueOperator:
+    operator = an_operator(unwritten)
+    operator.start(lambda: None)
+    return operator
+
+
 @pytest.mark.slow
 async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> None:
-    """Without it no status of any queue would be written until the next term. It has the views."""
-    operator = an_operator()
-    operator.start(lambda: None)
+    operator = started()
     await until(lambda: server.watches == 1)
     server.fails, server.queues, server.patches = False, [{"metadata": META}], 0
     await until(lambda: server.watches == 2)
@@ -149,14 +146,11 @@ async def test_it_is_started_again_when_the_definition_of_queues_is_another(
     await operator.stop(60)
 
 
-async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
-    server: QueueServer,
-) -> None:
+async def test_a_write_that_waits_for_another_try_delays_no_end(server: QueueServer) -> None:
     """As of a queue that is Closing, of which Volcano's webhook lets nothing be written."""
     server.fails, server.queues = False, [{"metadata": META, "status": {"state": "Closing"}}]
     unwritten: list[int] = []
-    operator = an_operator(unwritten.append)
-    operator.start(lambda: None)
+    operator = started(unwritten.append)
     await until(lambda: server.patches and unwritten)
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -168,8 +162,7 @@ async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
 
 async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
     server.fails = False
-    operator = an_operator()
-    operator.start(lambda: None)
+    operator = started()
     await until(lambda: server.watches)
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -181,8 +174,7 @@ async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
 
 @pytest.mark.slow
 async def test_a_term_that_ends_before_kopf_is_up(server: QueueServer) -> None:
-    operator = an_operator()
-    operator.start(lambda: None)
+    operator = started()
     await operator.stop(60)
     # Kopf, if it was on its way up, tries to reach its closed server a few times more.
     await until(lambda: "kopf" not in [thread.name for thread in threading.enumerate()])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_pod, a_queue, see
-from builders.pod import PodBody
+from builders.queue import QueueBody
 from cardquota.cluster.api import ApiError
 from cardquota.control.queues import INTERVAL, queue_status
 from cardquota.control.queues import queue_reconciler as module
@@ -96,7 +96,6 @@ async def test_numbers_are_written_once_the_queue_has_been_seen(desk: Desk) -> N
 
 
 async def test_many_changes_are_one_write_and_the_last_one_is_right(desk: Desk) -> None:
-    """At most one per queue and second."""
     desk.seen({})
     began = asyncio.get_running_loop().time()
     for number in range(50):
@@ -111,7 +110,6 @@ async def test_many_changes_are_one_write_and_the_last_one_is_right(desk: Desk) 
 
 
 async def test_only_some_queues_are_written_at_a_time(desk: Desk) -> None:
-    """A quota of one queue changes what all others deserve: not all of them are written at once."""
     desk.server.hold = asyncio.Event()
     desk.ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
     for n in range(20):
@@ -123,22 +121,14 @@ async def test_only_some_queues_are_written_at_a_time(desk: Desk) -> None:
     assert len(desk.server.writes) == module.AT_A_TIME
     desk.server.hold.set()
     await desk.written(20)
-    assert {path.split("/")[-2] for _, path, _ in desk.server.writes} == {
-        f"q{n}" for n in range(20)
-    }
+    assert {at.split("/")[-2] for _, at, _ in desk.server.writes} == {f"q{n}" for n in range(20)}
 
 
 @pytest.mark.parametrize(
     ("manager", "state", "ours"),
     [(v.FIELD_MANAGER, "Closed", True), ("vcctl", "Closed", False), ("vcctl", "Open", True)],
 )
-async def test_q6_whose_state_it_is(
-    desk: Desk,
-    manager: str,
-    state: str,
-    *,
-    ours: bool,
-) -> None:
+async def test_q6_whose_state_it_is(desk: Desk, manager: str, state: str, *, ours: bool) -> None:
     fields = [{"manager": manager, "fieldsV1": {"f:status": {"f:state": {}}}}]
     desk.seen({"metadata": {"managedFields": fields}, "status": {"state": state}})
     desk.want()
@@ -147,9 +137,7 @@ async def test_q6_whose_state_it_is(
 
 
 @pytest.mark.parametrize("queue", [{}, {"metadata": {"name": 7}}, {"metadata": None}])
-async def test_of_a_queue_that_cannot_be_read_nothing_is_written(
-    desk: Desk, queue: dict[str, Any]
-) -> None:
+async def test_an_unreadable_queue_is_not_written(desk: Desk, queue: dict[str, Any]) -> None:
     desk.writer.seen(queue)
     desk.want()
     await asyncio.sleep(2 * INTERVAL)
@@ -207,7 +195,6 @@ async def test_an_edit_seen_before_our_write_is_answered_is_put_right(desk: Desk
 
 
 async def test_what_others_write_beside_ours_is_left_alone(desk: Desk) -> None:
-    """Volcano's own fields."""
     await desk.begin()
     desk.seen({"status": {**desk.server.status, "pending": 3, "reservation": {}}})
     await asyncio.sleep(INTERVAL * 1.5)
@@ -302,9 +289,7 @@ OLD, NEW = "uid-old", "uid-new"
         ["want", "see", "seen gone"],
     ],
 )
-async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
-    desk: Desk, order: list[str]
-) -> None:
+async def test_one_made_again_has_a_status_whatever_is_first(desk: Desk, order: list[str]) -> None:
     """Ledger and Kopf hear of the old one's end and of the new one in orders of their own."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
     desk.seen({}, OLD)
@@ -348,7 +333,6 @@ async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(desk: Desk) 
 
 
 async def test_the_next_write_is_on_what_the_last_one_made(desk: Desk) -> None:
-    """It need not wait until that is seen; what is seen late says nothing new."""
     desk.seen({}, version="7")
     desk.want()
     await desk.written()
@@ -373,9 +357,7 @@ async def test_an_older_status_seen_while_we_write_is_no_news(desk: Desk) -> Non
     assert desk.server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
 
 
-async def test_without_a_version_in_the_answer_the_next_write_waits_until_ours_is_seen(
-    desk: Desk,
-) -> None:
+async def test_without_a_version_answered_the_next_waits_until_ours_is_seen(desk: Desk) -> None:
     desk.server.unreadable = True
     desk.seen({}, version="7")
     desk.want()
@@ -401,42 +383,38 @@ def test_a_condition_keeps_its_time_until_it_changes() -> None:
         condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
     see(ledger, queue.with_quota({H200: 1}))
     times = {c["type"]: c["lastTransitionTime"] for c in wanted(ledger, before)["conditions"]}
-    assert times == {
-        "QuotaValid": "2026-01-01T00:00:00Z",
-        "OverQuota": "2026-02-02T00:00:00Z",
-        "Oversold": "2026-01-01T00:00:00Z",
-    }
+    first, now = "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"
+    assert times == {"QuotaValid": first, "OverQuota": now, "Oversold": first}
 
 
-def test_a_quota_that_cannot_be_read_says_so_and_stays_in_force() -> None:
-    """Q4: stored all the same; the last good one counts."""
-    queue = a_queue().with_quota({H200: 3})
-    ledger = a_world(queue)
-    see(ledger, queue.with_quota_text("{").at_revision(2))
+NEVER = a_queue().with_quota_text("zzz")
+
+
+@pytest.mark.parametrize(
+    ("queues", "said", "cards"),
+    [
+        (
+            [a_queue().with_quota({H200: 3}), a_queue().with_quota_text("{").at_revision(2)],
+            "the last good quota stays in force until it is corrected",
+            [3],
+        ),
+        ([NEVER], "there is no earlier one: all cards are 0 until it is corrected", []),
+        ([a_queue().limited_to(cpu="1e400")], "it counts as 0 until it is corrected", []),
+    ],
+    ids=["a quota after a good one", "a quota that never was a good one", "a limit"],
+)
+def test_q4_what_cannot_be_read_is_told_and_what_holds_until_then(
+    queues: list[QueueBody], said: str, cards: list[int]
+) -> None:
+    """It is stored all the same; the last good one counts."""
+    ledger = a_world()
+    for queue in queues:
+        see(ledger, queue)
     status = wanted(ledger, {})
-    valid = next(c for c in status["conditions"] if c["type"] == "QuotaValid")
+    valid = next(one for one in status["conditions"] if one["type"] == "QuotaValid")
     assert (valid["status"], valid["reason"]) == ("False", "Unreadable")
-    assert "the last good quota stays in force until it is corrected" in valid["message"]
-    assert status["cards"][0]["quota"] == 3
-
-
-def condition(status: dict[str, Any], kind: str) -> dict[str, Any]:
-    return next(c for c in status["conditions"] if c["type"] == kind)
-
-
-def test_q4_where_there_never_was_a_good_quota_it_says_that() -> None:
-    valid = condition(wanted(a_world(a_queue().with_quota_text("zzz")), {}), "QuotaValid")
-    assert valid["status"] == "False"
-    assert valid["message"].endswith(
-        "there is no earlier one: all cards are 0 until it is corrected"
-    )
-
-
-def test_a_limit_that_cannot_be_read_is_told_beside_its_zero() -> None:
-    status = wanted(a_world(a_queue().limited_to(cpu="1e400")), {})
-    valid = condition(status, "QuotaValid")
-    assert (valid["status"], valid["reason"]) == ("False", "Unreadable")
-    assert valid["message"].endswith("it counts as 0 until it is corrected")
+    assert valid["message"].endswith(said)
+    assert [row["quota"] for row in status["cards"]] == cards
 
 
 def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
@@ -448,10 +426,8 @@ def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
 
 def test_a_total_beyond_64_bits_is_cut_so_that_the_others_are_written() -> None:
     """The API server would refuse the whole status."""
-    pods = [
-        a_pod(name).in_queue("queue").stamped("queue", {H200: 2**63 - 1}).on_node("n")
-        for name in ("a", "b")
-    ]
+    most = {H200: 2**63 - 1}
+    pods = [a_pod(n).in_queue("queue").stamped("queue", most).on_node("n") for n in "ab"]
     status = wanted(a_world(a_queue().with_quota({H200: 3, H800: 1}), *pods), {})
     large, other = status["cards"]
     assert (large["allocated"], large["requested"], large["quota"]) == (2**63 - 1, 2**63 - 1, 3)
@@ -474,24 +450,9 @@ def test_odd_stored_conditions_are_no_trouble(conditions: object) -> None:
     assert [one["lastTransitionTime"] for one in found] == ["2026-02-02T00:00:00Z"] * 3
 
 
-EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
-
-
-def waits(name: str, created: str) -> PodBody:
-    return a_pod(name).in_queue("queue").naming(H200).asking_for(1).gated().created(created)
-
-
-def test_t7_the_report_has_the_pods_that_wait_and_when_the_first_was_created() -> None:
-    ledger = a_world(a_queue())
-    assert numbers(ledger).waiting == (0, "")
-    see(ledger, waits("late", LATE))
-    see(ledger, waits("early", EARLY))
-    assert numbers(ledger).waiting == (2, EARLY)
-
-
 def test_t7_a_time_that_is_none_is_left_out() -> None:
     """The API server would refuse the whole status."""
-    ledger = a_world(a_queue(), waits("odd", "yesterday"))
+    ledger = a_world(a_queue(), a_pod("odd").in_queue("queue").gated().created("yesterday"))
     assert numbers(ledger).waiting == Waiting(1, "")
     status = wanted(ledger, {})
     assert status["waiting"] == {"pods": 1}

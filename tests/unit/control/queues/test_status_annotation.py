@@ -110,10 +110,7 @@ async def test_what_a_successor_has_written_stays(
     assert store.published == {"observedGeneration": 7}
 
 
-async def test_the_first_write_is_not_over_one_that_was_not_seen(
-    writer: QueueReconciler, store: QueueStore
-) -> None:
-    """As of a leader that was paused before its first write of this queue."""
+async def test_nothing_unseen_is_written_over(writer: QueueReconciler, store: QueueStore) -> None:
     held = a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("n")
     ledger = a_world(a_queue().with_quota({H200: 100}), held)
     store.seen_by(writer)
@@ -126,10 +123,7 @@ async def test_the_first_write_is_not_over_one_that_was_not_seen(
     assert len(store.writes) == 1
 
 
-async def test_what_is_seen_of_our_own_write_before_its_answer_is_ours(
-    writer: QueueReconciler, store: QueueStore
-) -> None:
-    """Volcano writes the queue as soon as our write has landed: no second one is needed."""
+async def test_ours_may_come_before_its_answer(writer: QueueReconciler, store: QueueStore) -> None:
     held = a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("n")
     ledger = a_world(a_queue().with_quota({H200: 100}), held)
     store.seen_by(writer)
@@ -152,7 +146,6 @@ async def test_what_is_seen_of_our_own_write_before_its_answer_is_ours(
 async def test_a_queue_that_the_api_server_finds_invalid_is_told_and_tried_again(
     writer: QueueReconciler, store: QueueStore, ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As after another definition of Queues: it does not mean that the annotation has changed."""
     store.seen_by(writer)
     want(writer, numbers(ledger))
     await until(lambda: store.writes)
@@ -167,7 +160,6 @@ async def test_a_queue_that_the_api_server_finds_invalid_is_told_and_tried_again
 async def test_a_first_write_beside_others_is_in_nobodys_way(
     writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
-    """Volcano writes a new queue in the same moment; a successor of ours may have been first."""
     store.notes["volcano.sh/card.quota"] = "{}"
     store.seen_by(writer)
     store.version += 5

@@ -35,11 +35,8 @@ async def test_told_once_per_reason_and_when_it_is_released() -> None:
 
 
 async def test_who_was_there_before_the_term_may_have_been_told_to_wait() -> None:
-    """But not who came in the second in which it begins."""
-    pods = (
-        waiting("old").created("2026-01-01T00:00:09Z"),
-        waiting("new").created("2026-01-01T00:00:10Z"),
-    )
+    old, new = (f"2026-01-01T00:00:{second}Z" for second in ("09", "10"))
+    pods = waiting("old").created(old), waiting("new").created(new)
     began = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC).timestamp()
     async with leading(THREE, *pods, began=began + 0.9) as leader:
         await until(lambda: leader.tells("old") == [v.RELEASED] and len(leader.opened) == 2)
@@ -83,7 +80,6 @@ async def test_charged_before_it_is_sent() -> None:
 
 
 async def test_what_was_refused_is_held_back_and_tried_again() -> None:
-    """By its own news, or after a while; meanwhile its quota is free for others."""
     async with leading(THREE, waiting("a", 3), answers=(refused(409),)) as leader:
         await until(lambda: len(leader.opened) == 1)
         await until(lambda: charged(leader.ledger, H200) == 0)
@@ -102,7 +98,6 @@ async def test_a_patch_of_unknown_outcome_keeps_its_quota() -> None:
 
 
 async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
-    """Too near to the renew deadline; it goes on when there is time again."""
     async with leading(THREE, waiting("a"), left=2.0) as leader:
         await asyncio.sleep(0.02)
         assert leader.script.calls == []
@@ -111,7 +106,6 @@ async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
 
 
 async def test_a_term_that_ends_leaves_no_charge() -> None:
-    """`leading` looks: what is in flight is abandoned to the settle time."""
     async with leading(THREE, GANG, waiting("a"), waiting("b").in_group("gang")) as leader:
         leader.script.hold = asyncio.Event()
         leader.see(waiting("c").in_group("gang"))
@@ -120,7 +114,6 @@ async def test_a_term_that_ends_leaves_no_charge() -> None:
 
 
 async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> None:
-    """Orderly exit."""
     async with leading(THREE, waiting("a")) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight == 1)
@@ -136,7 +129,6 @@ async def test_draining_decides_no_more_and_waits_for_what_is_in_flight() -> Non
 
 
 async def test_draining_says_what_it_could_not_settle() -> None:
-    """Then the Lease is not given up: the lost patch may land yet."""
     answers = tuple(lost() for _ in range(100))
     async with leading(THREE, waiting("a"), answers=answers) as leader:
         await until(lambda: leader.opened == ["a"])
@@ -236,7 +228,6 @@ async def test_e11_who_is_refused_for_the_term_is_neither_blamed_nor_held_back()
 
 
 async def test_a_pod_that_holds_room_though_nobody_knows_whether_it_starts_is_told() -> None:
-    """With what is held for it, and by whom it is held up; any change of the pod ends it."""
     answers: list[Answer] = [lost()]
     revision = [1]
 
@@ -260,26 +251,24 @@ async def test_a_pod_that_holds_room_though_nobody_knows_whether_it_starts_is_to
         await until(lambda: charged(leader.ledger, H200) == 0)
 
 
-async def test_it_hears_that_it_is_refused_once_that_is_known() -> None:
-    """Then the group holds nothing any more, and that is news."""
+@pytest.mark.parametrize(
+    ("found", "reason", "cards"),
+    [(denied(409), v.GATE_REFUSED, 0), (stored(9, spec={}), v.RELEASED, 1)],
+    ids=["that it is refused", "that it runs after all"],
+)
+async def test_it_hears_once_that_is_known(found: Answer, reason: str, cards: int) -> None:
+    """If it is refused the group holds nothing any more, and that is news."""
     answers: list[Answer] = [lost(), denied(403), stored(1), stored(5)]
     async with leading(THREE, waiting("a")) as leader:
-        leader.script.answer_to = lambda _: answers.pop(0) if answers else denied(409)
-        await until(lambda: len(leader.told.events) == 2)
+        leader.script.answer_to = lambda _: answers.pop(0) if answers else found
+        await until(lambda: leader.tells("a") == [v.GATE_REFUSED, reason])
         assert "holds for the pod" in leader.told.events[0][2]
-        assert leader.told.events[1][2].startswith("the gate cannot be opened: admission webhook")
-        await until(lambda: charged(leader.ledger, H200) == 0)
-
-
-async def test_and_that_it_runs_after_all() -> None:
-    answers: list[Answer] = [lost(), denied(403), stored(1), stored(5)]
-    async with leading(THREE, waiting("a")) as leader:
-        leader.script.answer_to = lambda _: answers.pop(0) if answers else stored(9, spec={})
-        await until(lambda: leader.tells("a") == [v.GATE_REFUSED, v.RELEASED])
+        refused = leader.told.events[1][2].startswith("the gate cannot be opened: admission web")
+        assert refused is (reason == v.GATE_REFUSED)
+        await until(lambda: charged(leader.ledger, H200) == cards)
 
 
 async def test_who_waits_again_after_a_refusal_is_told_why() -> None:
-    """Somebody else got the room meanwhile."""
     async with leading(THREE, waiting("a", 3)) as leader:
         leader.script.answer_to = lambda _: denied(403)
         await until(lambda: leader.tells("a") == [v.GATE_REFUSED])
@@ -302,11 +291,6 @@ RED, BLUE = (a_queue(name).with_quota({H200: 3}) for name in ("red", "blue"))
 PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(4)]
 
 
-def stamps(leader: Leader) -> list[str]:
-    """The queue that each opened pod is charged to."""
-    return [call.body["metadata"]["annotations"][v.CHARGED_QUEUE] for call in leader.script.patches]
-
-
 async def test_a_pod_is_charged_to_the_queue_that_its_namespace_has_now() -> None:
     async with leading(RED, BLUE, TEAM, *PODS) as leader:
         leader.ledger.reassessment.at_once = 0
@@ -315,7 +299,8 @@ async def test_a_pod_is_charged_to_the_queue_that_its_namespace_has_now() -> Non
         assert {record.queue for record in leader.ledger.pods.values()} == {"red"}
         leader.ledger.reassessment.at_once = 1
         await until(lambda: len(leader.opened) == 3)
-        assert stamps(leader) == ["blue"] * 3
+        stamps = [call.body["metadata"]["annotations"] for call in leader.script.patches]
+        assert [stamp[v.CHARGED_QUEUE] for stamp in stamps] == ["blue"] * 3
 
 
 async def test_a_queue_that_was_closed_to_the_namespace_takes_nothing() -> None:

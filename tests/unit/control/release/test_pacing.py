@@ -24,10 +24,6 @@ class SlotsWorld:
     def _wake(self) -> None:
         self.woken += 1
 
-    def trip(self, namespace: str) -> None:
-        for _ in range(3):
-            self.breaker.end(namespace, begun=self.breaker.begin(namespace), worked=False)
-
     async def gang(self, number: int, queue: str = "queue", namespace: str = "team") -> SlotClaim:
         claim = self.slots.claim(queue, namespace, number)
         self.taken[claim] = []
@@ -102,7 +98,7 @@ async def test_of_a_single_slot_gangs_and_others_have_every_other_turn() -> None
 
 async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang() -> None:
     world = SlotsWorld()
-    world.trip("bad")
+    fails(world.breaker, "bad")
     bad, good = await world.gang(20, namespace="bad"), await world.gang(20, "other")
     for _ in range(3):
         await world.hand_out()
@@ -152,7 +148,6 @@ async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
 
 
 async def test_many_that_only_ask_hear_that_we_drain_some_at_a_time() -> None:
-    """Each takes back the charges of its gang in that turn."""
     world = SlotsWorld()
     claims = [world.slots.claim(f"q{n}", "team", 1, asks=True) for n in range(40)]
     waits = [asyncio.ensure_future(one.some()) for one in claims]
@@ -259,7 +254,6 @@ async def test_what_worked_begins_anew_and_is_not_tried_for_the_failure_before()
 
 
 async def test_many_that_are_due_at_once_are_tried_some_at_a_time() -> None:
-    """All of a large gang may have failed in one moment. Nor are they forgotten all in one go."""
     tries: list[int] = []
     retries = Retries[int](tries.append)
     for number in range(1_000):

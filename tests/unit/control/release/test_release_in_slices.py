@@ -74,10 +74,7 @@ async def test_unlike_pods_are_judged_some_at_a_time_and_all_are_told(judged: li
     assert turns > 250 / (2 * Short.asks)
 
 
-async def test_queues_keep_their_order_however_often_the_leader_gives_way(
-    judged: list[int],
-) -> None:
-    """E6: across slices, too."""
+async def test_queues_keep_their_order_however_often_he_gives_way(judged: list[int]) -> None:
     queues = [a_queue(f"q{n:03}").with_quota({H200: 1}).with_priority(n) for n in range(100)]
     pods = [waiting(f"p{n:03}").in_queue(f"q{n:03}") for n in range(100)]
     async with leading(*queues, *pods, in_flight=256) as leader:
@@ -96,9 +93,7 @@ async def test_what_comes_while_it_gives_way_is_not_lost(judged: list[int]) -> N
         await until(lambda: len(leader.told.events) == 250)
 
 
-async def test_with_all_slots_taken_it_waits_and_does_not_turn_in_circles(
-    judged: list[int],
-) -> None:
+async def test_with_all_slots_taken_it_waits_and_turns_in_no_circles(judged: list[int]) -> None:
     pods = [waiting(f"p{n}") for n in range(20)]
     async with leading(a_queue().with_quota({H200: 50}), *pods, in_flight=4) as leader:
         leader.script.hold = asyncio.Event()
@@ -126,9 +121,7 @@ async def test_a_group_that_changes_while_it_is_kept_is_kept_again() -> None:
 
 
 @pytest.mark.fake_clock
-async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_fails_as_a_whole_is_put_back_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TimeSlice", Short)
     monkeypatch.setattr(pacing, "TRY_AGAIN", 0.05)
     pods = [waiting(f"p{n:03}").in_group("gang") for n in range(100)]

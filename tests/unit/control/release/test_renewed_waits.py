@@ -90,7 +90,6 @@ def test_a_group_at_the_head_is_told_again_with_its_place(kind: str) -> None:
 
 
 def test_i5_thousands_who_get_another_reason_are_told_at_a_steady_rate_as_it_is_then() -> None:
-    """Somebody closes the queue, and opens it."""
     line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:03}") for n in range(2 * AT_ONCE)))
     line.look()
     assert AT_ONCE <= len(line.run()) <= AT_ONCE + 32

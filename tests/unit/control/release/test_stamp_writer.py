@@ -14,16 +14,7 @@ from builders.pod import PodBody
 from cardquota.control.release import pacing as module
 from cardquota.quota import vocabulary as v
 
-from ..fakes import (
-    TERM,
-    Answer,
-    Call,
-    a_world,
-    charged,
-    lost,
-    refused,
-    until,
-)
+from ..fakes import TERM, Answer, Call, a_world, charged, lost, refused, until
 from ..leader import THREE, Leader, leading
 
 pytestmark = pytest.mark.fake_clock
@@ -68,11 +59,9 @@ async def test_the_cards_that_a_pod_holds_are_written_on_it() -> None:
         assert call.path == "/api/v1/namespaces/team/pods/a"
         assert written(call) == {H800: 2}
         assert list(call.body) == ["metadata"]
-        assert call.body["metadata"] == {
-            "uid": STAMPED.uid,
-            "resourceVersion": "6",
-            "annotations": {v.ALLOCATED: '{"NVIDIA-H800": 2}'},
-        }
+        notes = {v.ALLOCATED: '{"NVIDIA-H800": 2}'}
+        meta = {"uid": STAMPED.uid, "resourceVersion": "6", "annotations": notes}
+        assert call.body["metadata"] == meta
         await seen(leader)
 
 
@@ -124,7 +113,6 @@ async def test_what_changed_while_it_was_written_is_written_again_at_once() -> N
 
 @pytest.mark.usefixtures("much_later")
 async def test_what_failed_is_not_written_at_every_news_of_it() -> None:
-    """A webhook that refuses our writes is not asked as often as others write the pod."""
     async with leading(THREE, ELSEWHERE, answers=(refused(403),)) as leader:
         await until(lambda: leader.script.calls)
         for revision in range(7, 12):
@@ -180,18 +168,9 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
-        assert call.body == {
-            "metadata": {
-                "uid": ADMITTED.uid,
-                "resourceVersion": "5",
-                "annotations": {
-                    v.ALLOCATED: None,
-                    v.CHARGED_QUEUE: "queue",
-                    v.TERM: TERM,
-                },
-                "labels": {v.MANAGED: v.IS_MANAGED},
-            }
-        }
+        notes = {v.ALLOCATED: None, v.CHARGED_QUEUE: "queue", v.TERM: TERM}
+        meta = {"uid": ADMITTED.uid, "resourceVersion": "5", "annotations": notes}
+        assert call.body == {"metadata": {**meta, "labels": {v.MANAGED: v.IS_MANAGED}}}
         leader.see(NOTED)
         await until(lambda: leader.idle)
         await asyncio.sleep(0.1)
@@ -216,7 +195,6 @@ def test_i3_what_came_where_all_is_off_is_noted_once_rules_are_enforced() -> Non
 
 
 async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() -> None:
-    """So that gates and corrections find room between them."""
     pods = [ADMITTED.with_uid(str(n)).annotated("n", str(n)) for n in range(100)]
     async with leading(THREE, AUDITED, *pods) as leader:
         leader.script.hold = asyncio.Event()
@@ -225,12 +203,11 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
             await asyncio.sleep(0)
         assert leader.script.in_flight == 32
         leader.script.hold.set()
-        await until(
-            lambda: (
-                {call.body["metadata"]["uid"] for call in leader.script.calls}
-                == {pod.uid for pod in pods}
-            )
-        )
+
+        def written_on() -> set[str]:
+            return {call.body["metadata"]["uid"] for call in leader.script.calls}
+
+        await until(lambda: written_on() == {pod.uid for pod in pods})
 
 
 PAST_US = ADMITTED
@@ -244,14 +221,9 @@ async def test_i3_where_a_pod_that_came_past_us_is_charged_is_written_on_it_once
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
-        assert call.body == {
-            "metadata": {
-                "uid": PAST_US.uid,
-                "resourceVersion": "5",
-                "annotations": {**dict.fromkeys(v.STAMP), v.CHARGED_QUEUE: "queue"},
-                "labels": {v.MANAGED: "true"},
-            }
-        }
+        notes = {**dict.fromkeys(v.STAMP), v.CHARGED_QUEUE: "queue"}
+        meta = {"uid": PAST_US.uid, "resourceVersion": "5", "annotations": notes}
+        assert call.body == {"metadata": {**meta, "labels": {v.MANAGED: "true"}}}
         leader.see(WRITTEN_ON_IT)
         await until(lambda: leader.idle)
         await asyncio.sleep(0.1)

@@ -63,6 +63,10 @@ class ToldWaits:
     def go_on(self) -> bool:
         return self.reports.go_on(TimeSlice(clock=lambda: self.now))
 
+    def tell(self) -> None:
+        self.look()
+        self.go_on()
+
     @property
     def names(self) -> list[str]:
         return [name for name, _, _ in self.events.events]
@@ -115,14 +119,11 @@ def test_nothing_is_told_while_no_event_can_be_taken_and_all_of_it_then() -> Non
 
 
 def test_once_per_reason_however_many_others_were_told_since() -> None:
-    """What the recorder remembers has a bound; a pod that waits knows what it was told."""
     line = ToldWaits(FULL, waiting("a"))
-    line.look()
-    line.go_on()
+    line.tell()
     line.events.forget("uid-a")
     see(line.ledger, waiting("a").with_priority(1).at_revision(2))
-    line.look()
-    line.go_on()
+    line.tell()
     assert line.names == ["a"]
     see(line.ledger, waiting("a").in_queue("nowhere").at_revision(3))
     line.look("nowhere")
@@ -151,8 +152,7 @@ def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None
 def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
     line = ToldWaits(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(200)))
     line.events.line = line  # type: ignore[attr-defined]
-    line.look()
-    line.go_on()
+    line.tell()
     line.now = 10.0
     slices = 1
     while len(line.names) < 200:
@@ -165,11 +165,9 @@ def test_thousands_whose_time_has_come_at_once_hold_nobody_up() -> None:
 
 @pytest.mark.usefixtures("spent")
 def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() -> None:
-    """The slice ends before all are told, and no queue is left that would be looked at."""
     line = ToldWaits(FULL, *(waiting(f"p{n:03}").in_group("g") for n in range(100)))
     line.events.line = line  # type: ignore[attr-defined]
-    line.look()
-    line.go_on()
+    line.tell()
     while line.asked_back:
         line.now += line.asked_back.pop()
         line.asked_back.clear()
@@ -178,7 +176,6 @@ def test_those_whose_time_has_come_are_called_for_though_nothing_else_moves() ->
 
 
 def test_i4_members_of_a_gang_that_cannot_be_released_for_a_while_are_told() -> None:
-    """One of two is being deleted, and something holds that up."""
     gang = a_group("g").in_queue("queue").of(2)
     going = waiting("b").in_group("g").terminating()
     line = ToldWaits(a_queue().with_quota({H200: 9}), gang, waiting("a").in_group("g"), going)
@@ -195,8 +192,7 @@ def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
     gang = a_group("g").in_queue("queue").of(2)
     going = waiting("b").in_group("g").terminating()
     line = ToldWaits(a_queue().with_quota({H200: 0}), gang, waiting("a").in_group("g"), going)
-    line.look()
-    line.go_on()
+    line.tell()
     line.ledger.pod_gone("uid-b")
     see(line.ledger, waiting("c").in_group("g"))
     line.now = 10.0
@@ -206,8 +202,7 @@ def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
 
 def test_who_is_gone_or_released_meanwhile_is_told_nothing() -> None:
     line = ToldWaits(FULL, *(waiting(name).in_group("g") for name in "ab"))
-    line.look()
-    line.go_on()
+    line.tell()
     line.ledger.pod_gone("uid-a")
     see(line.ledger, waiting("b").in_group("g").ungated().at_revision(2))
     line.now = 10.0
@@ -227,11 +222,9 @@ def test_who_waits_is_told_who_holds_the_card_and_not_again_if_others_do() -> No
     """Section 9."""
     held = a_pod("chat").in_queue("queue").stamped("queue", {H200: 1}).on_node("h200-a")
     line = ToldWaits(a_queue().with_quota({H200: 1}), held, waiting("a"))
-    line.look()
-    line.go_on()
+    line.tell()
     see(line.ledger, held.put("other", "metadata", "name").at_revision(2))
-    line.look()
-    line.go_on()
+    line.tell()
     ((_, reason, text),) = line.events.events
     assert reason == Reason.INSUFFICIENT_CARD
     assert "but capability is <1>; wait until some of it is free" in text
@@ -241,8 +234,7 @@ def test_who_waits_is_told_who_holds_the_card_and_not_again_if_others_do() -> No
 def topics(cards: str) -> list[str]:
     pod = a_pod().in_queue("queue").naming(cards).asking_for(1).gated()
     line = ToldWaits(a_queue().with_quota({H200: 0, H800: 0}), pod)
-    line.look()
-    line.go_on()
+    line.tell()
     told = line.ledger.pods[pod.uid].notified
     return [told[1]] if told else []
 

@@ -63,7 +63,6 @@ def test_the_advice_is_what_a_refusal_would_say() -> None:
     ],
 )
 def test_the_reason_is_that_of_the_first_dimension(pod: PodBody, reason: str) -> None:
-    """A card before cpu and memory."""
     assert [found for _, found, _ in told(a_world(THREE, pod, audit=True))] == [reason]
 
 
@@ -87,12 +86,9 @@ def test_before_it_is_on_a_node_nothing_is_said() -> None:
 
 def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
     """All rows of a metric by their labels' values."""
-    return {
-        tuple(sample.labels.values()): sample.value
-        for metric in metrics.registry.collect()
-        for sample in metric.samples
-        if sample.name == f"cardquota_{name}"
-    }
+    samples = (one for metric in metrics.registry.collect() for one in metric.samples)
+    found = (one for one in samples if one.name == f"cardquota_{name}")
+    return {tuple(one.labels.values()): one.value for one in found}
 
 
 async def refreshed(*things: Body, audit: bool = False) -> Metrics:
@@ -102,14 +98,12 @@ async def refreshed(*things: Body, audit: bool = False) -> Metrics:
 
 
 async def test_the_totals_of_each_queue_and_card() -> None:
-    ledger = a_world(
+    metrics = await refreshed(
         a_queue().with_quota({H200: 3, H800: 2}),
         passed("bound", 1).stamped("queue", {H200: 1}).on_node("h200-a"),
         passed("open", 1).stamped("queue", {H200: 1}),
         passed("gated", 2).gated(),
     )
-    metrics = Metrics()
-    await refresh(ledger, metrics)
     for total, value in {"quota": 3, "allocated": 1, "inqueue": 1, "requested": 4}.items():
         assert values(metrics, f"queue_card_{total}")["queue", H200] == value
     assert values(metrics, "queue_card_quota")["queue", H800] == 2
@@ -151,14 +145,9 @@ async def test_the_totals_of_the_cluster_and_whose_use_it_is() -> None:
     )
     assert values(metrics, "cluster_card_guarantee")[(H200,)] == 10
     assert values(metrics, "cluster_card_oversold")[(H200,)] == 2
-    assert values(metrics, "cluster_card_guarantee_by_policy") == {
-        (H200, "Deny"): 3,
-        (H200, "Gate"): 7,
-    }
-    assert values(metrics, "cluster_card_allocated_by_policy") == {
-        (H200, "Deny"): 0,
-        (H200, "Gate"): 2,
-    }
+    deny, gate = (H200, "Deny"), (H200, "Gate")
+    assert values(metrics, "cluster_card_guarantee_by_policy") == {deny: 3, gate: 7}
+    assert values(metrics, "cluster_card_allocated_by_policy") == {deny: 0, gate: 2}
 
 
 async def test_cards_used_outside_every_queue_are_counted() -> None:
@@ -180,15 +169,9 @@ async def test_a_queue_that_is_gone_leaves_no_row() -> None:
 @pytest.mark.parametrize(("audit", "count"), [(False, 1), (True, 0)])
 async def test_pods_that_got_past_admission(audit: bool, count: int) -> None:
     """I3: charged, though we opened no gate of theirs; in audit they are as they should be."""
-    ledger = a_world(
-        THREE,
-        passed("past", 1),
-        passed("gated", 1).gated(),
-        passed("ours", 1).stamped("queue", {H200: 1}),
-        audit=audit,
-    )
-    metrics = Metrics()
-    await refresh(ledger, metrics)
+    ours = passed("ours", 1).stamped("queue", {H200: 1})
+    pods = passed("past", 1), passed("gated", 1).gated(), ours
+    metrics = await refreshed(THREE, *pods, audit=audit)
     assert values(metrics, "unadmitted_pods") == {("queue",): count}
 
 
@@ -209,12 +192,8 @@ async def test_drift_is_zero_and_seen_if_it_is_not() -> None:
 
 
 def series(metrics: Metrics) -> set[str]:
-    return {
-        text
-        for metric in metrics.registry.collect()
-        for sample in metric.samples
-        for text in sample.labels.values()
-    }
+    samples = (one for metric in metrics.registry.collect() for one in metric.samples)
+    return {text for one in samples for text in one.labels.values()}
 
 
 async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
@@ -229,9 +208,7 @@ async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
 
 async def test_p8_cards_that_nobody_has_share_one_label() -> None:
     made_up = [passed(f"p{n}", 2, f"MADE-UP-{n}").gated() for n in range(3)]
-    metrics = Metrics()
-    runs = passed("runs", 2, "MADE-UP-9").on_node("not-seen")
-    await refresh(a_world(THREE, *made_up, runs), metrics)
+    metrics = await refreshed(THREE, *made_up, passed("runs", 2, "MADE-UP-9").on_node("not-seen"))
     assert values(metrics, "queue_card_requested") == {("queue", H200): 0, ("queue", UNKNOWN): 8}
     assert values(metrics, "queue_card_allocated") == {("queue", H200): 0, ("queue", UNKNOWN): 2}
     assert not [text for text in series(metrics) if "MADE-UP" in text]
@@ -240,12 +217,6 @@ async def test_p8_cards_that_nobody_has_share_one_label() -> None:
 
 def waiting(name: str, created: str, queue: str = "queue", cards: int = 1) -> PodBody:
     return a_pod(name).in_queue(queue).naming(H200).asking_for(cards).gated().created(created)
-
-
-def judged(ledger: Ledger, queue: str = "queue") -> None:
-    account = ledger.account(queue)
-    assert account is not None
-    list(openings(ledger, queue))
 
 
 NOW = 1_700_000_000.0
@@ -323,12 +294,10 @@ async def test_t7_waiting_pods_by_the_reason_that_they_were_last_judged_to_have(
     ledger = a_world(THREE, *pods)
     await shown_now(ledger, metrics)
     assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 3}
-    judged(ledger)
+    list(openings(ledger, "queue"))
     await shown_now(ledger, metrics)
-    assert values(metrics, "waiting_pods") == {
-        ("queue", UNDECIDED): 0,
-        ("queue", v.Reason.INSUFFICIENT_CARD): 3,
-    }
+    short = ("queue", v.Reason.INSUFFICIENT_CARD)
+    assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 0, short: 3}
     for pod in pods:
         ledger.pod_gone(f"uid-{pod.name}")
     await shown_now(ledger, metrics)

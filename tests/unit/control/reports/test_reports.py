@@ -199,7 +199,6 @@ async def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
 
 
 def test_of_very_many_some_are_told_at_a_time_and_each_once() -> None:
-    """As when a term begins, and somebody has labelled them all by a script."""
     bad = [a_namespace(f"n{n}").in_mode("enforce") for n in range(250)]
     ledger, told = a_ledger(*bad), Told()
     reports = NamespaceReports(ledger, told)
@@ -223,9 +222,7 @@ def test_the_next_leader_tells_it_again() -> None:
     ("whole", "start"),
     [(4, "some cards of node <node> are not"), (0, "cards of node <node> are not")],
 )
-def test_d9_a_node_is_told_once_and_of_its_other_cards_nothing_wrong_is_said(
-    whole: int, start: str
-) -> None:
+def test_d9_a_node_is_told_once_and_nothing_wrong_of_other_cards(whole: int, start: str) -> None:
     ledger, told = a_ledger(), Told()
     bad = a_node().sharing(H800, 8, "81559", replicas="0").offering(whole)
     see(ledger, bad, a_node("good").with_cards(H200, 8))
@@ -237,7 +234,6 @@ def test_d9_a_node_is_told_once_and_of_its_other_cards_nothing_wrong_is_said(
 
 
 def test_of_a_cluster_of_bad_nodes_some_are_reported_at_a_time_and_each_once() -> None:
-    """As when a term begins."""
     bad = [a_node(f"n{n}").sharing(H800, 8, "81559", replicas="0") for n in range(250)]
     ledger, told = a_ledger(*bad), Told()
     ledger.decisions.begin_term()

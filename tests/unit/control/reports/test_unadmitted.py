@@ -61,20 +61,6 @@ class HandTimer:
         self.call = lambda: None
 
 
-def test_charged_without_a_gate_of_ours() -> None:
-    ledger = a_world(
-        THREE,
-        past("bound"),
-        past("open").put(None, "spec", "nodeName"),
-        past("waits").put(None, "spec", "nodeName").gated(),
-        past("ours").stamped("queue", {H200: 1}).on_node("h200-a"),
-    )
-    assert names(ledger) == {"bound", "open"}
-    ledger.pod_gone("uid-bound")
-    see(ledger, past("open").in_phase("Succeeded"))
-    assert names(ledger) == set()
-
-
 @pytest.mark.parametrize(("mode", "found"), [("audit", set()), ("off", set()), (None, {"a"})])
 def test_where_nothing_is_enforced_nobody_gets_past(mode: str | None, found: set[str]) -> None:
     """I3: who came there has not got past us, also when the namespace is enforced later, as is the
@@ -150,7 +136,6 @@ def test_nothing_is_gathered_where_nothing_is_new() -> None:
 
 
 def test_after_the_term_nothing_is_told() -> None:
-    """The next leader tells what it finds."""
     ledger = a_world(THREE, past("a"))
     reports = ToldReports(ledger)
     reports.reports.look(["queue"])

@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -48,12 +48,7 @@ class FixedVotes:
 
 
 @asynccontextmanager
-async def serving(
-    votes: FixedVotes,
-    *,
-    tls: bool = True,
-    secret: str = "",
-) -> AsyncIterator[str]:
+async def serving(votes: FixedVotes, *, tls: bool = True, secret: str = "") -> AsyncIterator[str]:
     answers = EnqueueServer(votes, Metrics(), secret=secret)  # type: ignore[arg-type]
     server = answers.http()
     context = server_context(SERVER.cert_pem, SERVER.key_pem) if tls else None
@@ -105,19 +100,18 @@ async def test_a_bug_is_no_http_500(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-# --- passed on to the leader ----------------------------------------------------------------------
-
-
-def client(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderClient:
+def client(
+    address: Callable[[], str], ca: bytes | None = SERVER.ca_pem, secret: str = ""
+) -> LeaderClient:
     def tls() -> ssl.SSLContext | None:
         return trusting_context(ca) if ca is not None else None
 
-    return LeaderClient(lambda: address, tls, server_name=NAME, timeout=5)
+    return LeaderClient(address, tls, server_name=NAME, timeout=5, secret=secret)
 
 
 @asynccontextmanager
 async def leader(address: str, ca: bytes | None = SERVER.ca_pem) -> AsyncIterator[LeaderVotes]:
-    calling = client(address, ca)
+    calling = client(lambda: address, ca)
     yield LeaderVotes(calling)
     await calling.close()
 
@@ -127,10 +121,7 @@ async def test_the_leader_is_asked_with_a_mark_that_it_was_passed_on() -> None:
     async with serving(votes) as address, leader(address) as call:
         assert await call.ask(EnqueueAsk("team", "other")) is Vote.PERMIT
         assert await call.ask(EnqueueAsk("team", "train")) is Vote.PERMIT
-    assert votes.asked == [
-        (EnqueueAsk("team", "other"), True),
-        (EnqueueAsk("team", "train"), True),
-    ]
+    assert votes.asked == [(EnqueueAsk("team", "other"), True), (EnqueueAsk("team", "train"), True)]
 
 
 async def test_without_a_leader_nothing_is_permitted() -> None:
@@ -155,13 +146,8 @@ async def test_a_leader_that_gives_no_answer_is_not_asked_again_at_once() -> Non
     server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     async with server:
         address = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}"]
-        client = LeaderClient(
-            lambda: address[0],
-            lambda: trusting_context(SERVER.ca_pem),
-            server_name=NAME,
-            timeout=5,
-        )
-        call = LeaderVotes(client, lambda: now[0])
+        calling = client(lambda: address[0])
+        call = LeaderVotes(calling, lambda: now[0])
         for _ in range(3):
             assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
         assert len(calls) == 1
@@ -171,7 +157,7 @@ async def test_a_leader_that_gives_no_answer_is_not_asked_again_at_once() -> Non
         async with serving(FixedVotes()) as other:  # another leads now
             address[0] = other
             assert await call.ask(EnqueueAsk("team", "train")) is Vote.PERMIT
-        await client.close()
+        await calling.close()
 
 
 async def test_a_leader_that_answers_with_an_error_is_asked_about_other_groups() -> None:
@@ -196,16 +182,10 @@ async def test_n3_who_does_not_know_the_secret_of_the_path_is_answered_nothing()
         assert votes.asked == []
         path = f"/volcano/{secret}/jobEnqueueable"
         assert (await post(f"https://{address}{path}", CALL))[0] == 200
-    client = LeaderClient(
-        lambda: "",
-        lambda: trusting_context(SERVER.ca_pem),
-        server_name=NAME,
-        timeout=5,
-        secret=secret,
-    )
+    follower = client(str, secret=secret)
     async with serving(votes, secret=secret) as address:
-        found = await client.post(address, ENQUEUE_PATH, CALL)
-        await client.close()
+        found = await follower.post(address, ENQUEUE_PATH, CALL)
+        await follower.close()
     assert found[0] == 200
     assert len(votes.asked) == 2
     assert secret not in repr(Enqueue(path_secret=secret))

@@ -32,7 +32,7 @@ class FixedLeader:
         return self.says
 
 
-async def _no_job(path: str) -> bytes:
+async def no_job(path: str) -> bytes:
     raise ApiError(404, "NotFound", path)
 
 
@@ -50,7 +50,7 @@ class VotingReplica:
             self.leader,  # type: ignore[arg-type]
             lambda: synced,
             self._tell,
-            JobRequests(self.ledger, self.notifier, _no_job),
+            JobRequests(self.ledger, self.notifier, no_job),
             unseen=0.01,
             reserving=0.05,
         )
@@ -107,7 +107,6 @@ async def test_what_fits_and_is_not_reserved_in_time_waits_for_the_next_question
 
 
 async def test_the_next_question_waits_for_nothing() -> None:
-    """Many groups may wait behind others, and Volcano asks about each in every session."""
     replica = VotingReplica(QUEUE, ASKS)
     await replica.vote()
     began = asyncio.get_running_loop().time()
@@ -157,9 +156,8 @@ async def test_of_which_nothing_can_be_reserved_it_is_told_why_it_waits() -> Non
 
 @pytest.mark.parametrize("how", ["not enforced", "end"])
 async def test_nor_does_it_wait_for_us_where_that_is_over(how: str) -> None:
-    replica = VotingReplica(
-        QUEUE.with_quota({H200: 1, H800: 1}), GROUP.needing({"nvidia.com/gpu": 3})
-    )
+    several = QUEUE.with_quota({H200: 1, H800: 1})
+    replica = VotingReplica(several, GROUP.needing({"nvidia.com/gpu": 3}))
     assert await replica.vote() is Vote.REJECT
     if how == "end":
         await replica.votes.end()

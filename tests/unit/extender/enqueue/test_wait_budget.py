@@ -31,7 +31,6 @@ class EventToCome:
 
 
 async def test_waits_that_find_what_they_wait_for_do_not_add_up_either() -> None:
-    """Forty groups, each reserved after two fifths of the longest wait: the third waits no more."""
     now, notifier = [0.0], ChangeNotifier()
     wait = WaitBudget(notifier, WAIT, lambda: now[0])
     spent, found = 0.0, []

@@ -9,12 +9,17 @@ from cardquota.quota import read_reservation
 from cardquota.quota import vocabulary as v
 
 from ...fakes import TERM, account, charged, refused, until
-from ...leader import GANG, THREE, leading, reservations, waiting
+from ...leader import GANG, THREE, Leader, leading, reservations, waiting
 from .test_reservation_timeouts import Timers
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 ASKS = GANG.asking({H200: 2})
+
+
+async def enqueued(leader: Leader) -> None:
+    await until(lambda: leader.tells("gang") == [v.ENQUEUED])
+    leader.see(ASKS.enqueued("queue", {H200: 2}, TERM).at_revision(900))
 
 
 async def test_e1_what_a_group_asks_for_is_written_on_it_and_told() -> None:
@@ -33,25 +38,20 @@ async def test_e1_what_a_group_asks_for_is_written_on_it_and_told() -> None:
 
 async def test_t2_its_pods_start_together_in_what_is_reserved() -> None:
     async with leading(THREE, ASKS) as leader:
-        await until(lambda: leader.tells("gang") == [v.ENQUEUED])
-        leader.see(ASKS.enqueued("queue", {H200: 2}, TERM).at_revision(900))
+        await enqueued(leader)
         leader.see(waiting("a").in_group("gang"))
         await asyncio.sleep(0.01)
         assert leader.opened == []
         leader.see(waiting("b").in_group("gang"))
         await until(lambda: sorted(leader.opened) == ["a", "b"])
-        found = [
-            read_reservation(call.body["metadata"]["annotations"][v.RESERVATION] or "")
-            for call in reservations(leader)
-        ]
+        notes = [call.body["metadata"]["annotations"] for call in reservations(leader)]
+        found = [read_reservation(one[v.RESERVATION] or "") for one in notes]
         assert [bool(one.request) for one in found if one] == [True, False]
         assert charged(leader.ledger, H200) == 2
 
 
 @pytest.mark.parametrize("answer", [refused(403), refused(404), refused(422)])
-async def test_a_reservation_that_is_refused_holds_nothing_and_is_tried_again(
-    answer: Exception,
-) -> None:
+async def test_one_that_is_refused_holds_nothing_and_is_tried_again(answer: Exception) -> None:
     async with leading(THREE, ASKS, answers=(answer,)) as leader:
         await until(lambda: len(reservations(leader)) == 1)
         await until(lambda: charged(leader.ledger, H200) == 0)
@@ -63,8 +63,7 @@ async def test_a_reservation_that_is_refused_holds_nothing_and_is_tried_again(
 async def test_e8_without_its_pods_it_loses_the_reservation_and_its_place() -> None:
     timers = Timers()
     async with leading(THREE, ASKS, later=timers.later) as leader:
-        await until(lambda: leader.tells("gang") == [v.ENQUEUED])
-        leader.see(ASKS.enqueued("queue", {H200: 2}, TERM).at_revision(900))
+        await enqueued(leader)
         await until(lambda: bool(timers.calls))
         timers.calls[-1]()
         await until(lambda: v.RESERVATION_EXPIRED in leader.tells("gang"))
@@ -105,10 +104,8 @@ async def test_e8_whose_pods_have_come_and_wait_for_something_else_loses_it() ->
     """The pods name another queue than their group: they never start, whatever room there is."""
     timers = Timers()
     async with leading(THREE, ASKS, later=timers.later) as leader:
-        await until(lambda: leader.tells("gang") == [v.ENQUEUED])
-        leader.see(ASKS.enqueued("queue", {H200: 2}, TERM).at_revision(900))
-        wrong = (waiting(name).in_queue("other").in_group("gang") for name in ("a", "b"))
-        leader.see(*wrong)
+        await enqueued(leader)
+        leader.see(*(waiting(name).in_queue("other").in_group("gang") for name in "ab"))
         await until(lambda: bool(timers.calls))
         timers.calls[-1]()
         await until(lambda: v.RESERVATION_EXPIRED in leader.tells("gang"))
@@ -117,8 +114,7 @@ async def test_e8_whose_pods_have_come_and_wait_for_something_else_loses_it() ->
 
 async def test_who_asks_for_something_else_is_enqueued_anew() -> None:
     async with leading(THREE, ASKS) as leader:
-        await until(lambda: leader.tells("gang") == [v.ENQUEUED])
-        leader.see(ASKS.enqueued("queue", {H200: 2}, TERM).at_revision(900))
+        await enqueued(leader)
         less = ASKS.enqueued("queue", {H200: 2}, TERM).asking({H200: 1})
         leader.see(less.at_revision(901))
         await until(lambda: len(reservations(leader)) == 2)

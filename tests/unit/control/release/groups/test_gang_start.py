@@ -28,6 +28,7 @@ from ...fakes import (
     until,
 )
 from ...leader import GANG, THREE, Leader, leading, reservations, waiting
+from .test_reservation_timeouts import Timers
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
@@ -57,7 +58,6 @@ async def test_all_are_asked_before_anything_is_written() -> None:
 
 
 async def test_of_pods_that_one_controller_made_alike_only_one_is_asked_about() -> None:
-    """And of those that differ, or that another one made, one of each."""
     gang = a_group("gang").in_queue("queue").of(7)
     alike = [member(name).owned_by("Job") for name in "abc"]
     others = [member("d").owned_by("Job", name="p"), member("e", 2).owned_by("Job")]
@@ -79,7 +79,7 @@ async def test_what_is_said_of_one_is_said_of_all_that_are_like_it() -> None:
         await until(lambda: no_charge_is_left(leader.ledger))
 
 
-async def test_a_gang_of_which_one_may_not_start_does_not_start() -> None:
+async def test_a_gang_of_which_one_may_not_start_does_not_start_until_nobody_objects() -> None:
     async with leading(THREE, GANG, member("a"), member("b")) as leader:
         leader.script.would_answer = not_b
         await until(lambda: len(leader.script.asked) >= 4)
@@ -91,12 +91,6 @@ async def test_a_gang_of_which_one_may_not_start_does_not_start() -> None:
         assert "not b" in text
         assert leader.tells("a") == []
         await until(lambda: no_charge_is_left(leader.ledger))
-
-
-async def test_it_starts_whole_once_nobody_objects() -> None:
-    async with leading(THREE, GANG, member("a"), member("b")) as leader:
-        leader.script.would_answer = not_b
-        await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
         leader.script.would_answer = lambda _: stored(100)
         await until(lambda: sorted(leader.opened) == ["a", "b"])
         assert charged(leader.ledger, H200) == 2
@@ -152,10 +146,7 @@ async def test_a_group_that_moves_meanwhile_gets_no_reservation_in_its_old_queue
         assert leader.opened == []
 
 
-async def test_e2_while_a_start_is_taken_back_nothing_else_of_the_gang_starts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its members are charged for a while yet, though they will not run."""
+async def test_e2_while_one_is_taken_back_no_other_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (start_module, module):
         monkeypatch.setattr(one, "AT_A_TIME", 3)
     pods = [member(f"p{n:02}") for n in range(12)]
@@ -223,7 +214,6 @@ async def test_e2_a_minimum_that_is_raised_while_it_is_reserved_counts() -> None
 
 
 async def test_who_objects_only_afterwards_is_told_on_the_group() -> None:
-    """The others are released by then: the reservation is given back when its time is over."""
     answers = (stored(5), refused(403))
     async with leading(THREE, GANG, member("a"), member("b"), answers=answers) as leader:
         await until(lambda: v.GATE_REFUSED in leader.tells("gang"))
@@ -237,20 +227,16 @@ async def test_where_nothing_of_it_runs_the_reservation_is_given_back_at_once() 
         await until(lambda: len(leader.opened) == 2)
         leader.script.answer_to = lambda _: refused(403)
         leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(5))
-        await until(lambda: _given_back(leader))
+        await until(lambda: {v.RESERVATION: None} in _group_notes(leader))
 
 
-def _given_back(leader: Leader) -> bool:
-    """Whether it was asked that the reservation be taken away."""
-    notes = [call.body["metadata"]["annotations"] for call in _group_writes(leader)]
-    return {v.RESERVATION: None} in notes
+def _group_notes(leader: Leader) -> list[dict[str, Any]]:
+    return [call.body["metadata"]["annotations"] for call in _group_writes(leader)]
 
 
 def _group_writes(leader: Leader) -> list[Call]:
     return [call for call in leader.script.patches if "/podgroups/" in call.path]
 
-
-# --- E8 ---
 
 TWO = GANG.of(2).reserving("queue", {H200: 2}).at_revision(5)
 
@@ -264,7 +250,6 @@ async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
 
 
 async def test_e8_who_does_not_let_it_be_taken_away_is_told_once_with_what_stays_reserved() -> None:
-    """What was told before was meant, and has not come about."""
     async with leading(THREE, TWO, running("a"), reservation_timeout=0.05) as leader:
         leader.script.answer_to = lambda _: denied(403)
         await until(lambda: len(_group_writes(leader)) >= 4)
@@ -291,7 +276,6 @@ def _pod_writes_wait(leader: Leader) -> asyncio.Event:
 
 
 async def test_e8_nothing_is_given_back_while_a_gate_is_on_its_way() -> None:
-    """It was judged with the reservation, and must not land after that is gone."""
     other = a_group("other").in_queue("queue").of(2).reserving("queue", {H200: 1}).at_revision(5)
     world = (THREE, TWO, other, running("a"), running("x").in_group("other"), member("b"))
     async with leading(*world, reservation_timeout=0.05) as leader:
@@ -322,30 +306,13 @@ async def test_a_group_that_moves_keeps_its_reservation_while_a_gate_is_on_its_w
         await until(lambda: "gang" in _group_writes(leader)[-1].path)
 
 
-class StoppedTimers:
-    """Time stands still."""
-
-    def __init__(self) -> None:
-        self.running = 0
-        self.begun = 0
-
-    def later(self, _: float, __: Callable[[], None]) -> "StoppedTimers":
-        self.begun += 1
-        self.running += 1
-        return self
-
-    def cancel(self) -> None:
-        self.running -= 1
-
-
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
-    """Its members were made again, and the end of the former one was heard meanwhile."""
-    timers = StoppedTimers()
+    timers = Timers()
     async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
-        await until(lambda: timers.running == 1)
+        await until(lambda: len(timers.calls) == 1)
         leader.see(GANG.reserving("queue", {H200: 2}, TERM).at_revision(101))
         for uid in list(leader.ledger.pods):
             leader.ledger.pod_gone(uid)
         leader.see(GANG.at_revision(102), member("c"), member("d"))
         await until(lambda: len(leader.opened) == 4)
-        await until(lambda: (timers.begun, timers.running) == (2, 1))
+        await until(lambda: (len(timers.calls), timers.cancelled) == (2, 1))

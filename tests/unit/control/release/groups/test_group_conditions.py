@@ -49,7 +49,6 @@ async def groups_of(*things: Body, **options: Any) -> AsyncIterator[tuple[Leader
 
 
 async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:
-    """Of the pods that wait one tells why; once one is released, the group does not wait."""
     group = GANG.of(1)
     things = THREE, HOLDER, group, member("a"), member("b")
     async with groups_of(*things) as (leader, groups):
@@ -85,7 +84,6 @@ async def test_i4_that_other_numbers_hold_now_is_not_written() -> None:
 
 
 async def test_the_cards_of_pods_that_come_one_by_one_are_written_with_the_reason() -> None:
-    """Until then the group waits for more of them."""
     async with groups_of(THREE, HOLDER, GANG) as (leader, groups):
         await until(lambda: groups.status("gang"))
         groups.patches.clear()
@@ -106,7 +104,7 @@ async def test_that_a_group_asks_for_other_cards_is_written() -> None:
         assert "requested <3>" in groups.condition("g0000")["message"]
 
 
-async def test_a_group_that_is_deleted_is_forgotten() -> None:
+async def test_a_group_that_is_deleted_is_forgotten_and_after_its_term_nothing_is_due() -> None:
     ledger = a_world(THREE, HOLDER, asking(0))
     timers = Timers()
     conditions = GroupConditions(ledger, term=TERM, later=timers.later)
@@ -118,19 +116,12 @@ async def test_a_group_that_is_deleted_is_forgotten() -> None:
     conditions.drop(group.key)
     assert not conditions.has(group, "Reason", "queue")
     assert timers.cancelled == 1
-
-
-async def test_after_its_term_nothing_is_due() -> None:
-    ledger = a_world(THREE, HOLDER, asking(0))
-    timers = Timers()
-    conditions = GroupConditions(ledger, term=TERM, later=timers.later)
-    group = ledger.groups["team/g0000"]
     conditions.in_a_moment(group.key)
     conditions.stop()
-    assert timers.cancelled == 1
+    assert timers.cancelled == 2
     assert conditions.waits(group, "Reason", "text", "queue") == "text"
     conditions.in_a_moment(group.key)
-    assert len(timers.calls) == 1
+    assert len(timers.calls) == 2
 
 
 async def test_a_group_whose_pods_are_to_come_is_told_who_holds_what_it_asks_for() -> None:
@@ -151,7 +142,6 @@ async def test_a_new_leader_writes_nothing_that_stands_there() -> None:
 
 
 async def test_a_condition_of_a_group_that_waits_no_more_is_taken_away() -> None:
-    """Its pods were deleted while nobody led."""
     group = GANG.under_condition("Unschedulable", "InsufficientCardQuota", SHORT)
     async with groups_of(THREE, group) as (_, groups):
         await until(lambda: groups.status("gang").get("phase") == "Inqueue")
@@ -167,7 +157,6 @@ async def test_what_somebody_else_wrote_is_replaced() -> None:
 
 
 async def test_why_its_gates_do_not_open_stands_there_too() -> None:
-    """A group that is to be enqueued and may not be written; then it may."""
     async with groups_of(THREE, asking(0)) as (leader, groups):
         answer_to = leader.script.answer_to
         leader.script.answer_to = lambda call: (

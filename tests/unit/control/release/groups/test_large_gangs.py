@@ -83,9 +83,7 @@ async def test_if_one_may_not_start_none_does_and_all_is_taken_back(name: str) -
 
 
 @pytest.mark.parametrize("change", ["edited", "gone", "its queue"])
-async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
-    change: str,
-) -> None:
+async def test_one_that_changes_before_it_is_charged_may_ask_for_other_things(change: str) -> None:
     """None of the gang is started by what was judged; then all is judged anew."""
     last = waiting("p9").in_group("gang")
     async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
@@ -112,7 +110,6 @@ async def _some_are_charged(leader: Leader) -> None:
 
 
 async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_room() -> None:
-    """I1: its reservation is gone with it."""
     most = [0]
     others = [waiting(f"z{n}") for n in range(NUMBER)]
     async with leading(LARGE, GANG.of(NUMBER), *members(), *others) as leader:
@@ -183,9 +180,8 @@ async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_abo
     """Charged it would hold what it cannot use yet."""
     world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
     more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
-    async with leading(
-        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
-    ) as leader:
+    pair = a_group("more").in_queue("queue").of(2)
+    async with leading(*world, pair, *more, in_flight=4) as leader:
         held = Held(leader)
         await until(lambda: len(held.under_way) == 4)
         await _turns()
@@ -193,10 +189,7 @@ async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_abo
         await held.answer_until(lambda: len(leader.opened) == NUMBER + 2)
 
 
-async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It may have thousands of members; whoever comes before it is released meanwhile."""
+async def test_one_put_off_is_not_judged_at_all_news_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TRY_AGAIN", 60.0)
     judged: list[str] = []
     judge = ReleaseJudge.judge
@@ -228,7 +221,6 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
 
 
 async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by() -> None:
-    """It is judged again after a while."""
     queue = a_queue().with_quota({H200: 42})
     more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
     pair = a_group("more").in_queue("queue").of(2)
@@ -244,10 +236,7 @@ async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by()
 
 
 @pytest.mark.parametrize("stuck", ["its gates", "its group"])
-async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_namespace(
-    stuck: str,
-) -> None:
-    """What became of its gates, or of its reservation, may never be known."""
+async def test_one_without_answers_holds_up_no_other_of_its_tripped_namespace(stuck: str) -> None:
     pair = [waiting(n).in_group("pair").created("2026-03-01T00:00:00Z") for n in "xy"]
     path = "/pods/p" if stuck == "its gates" else "/podgroups/gang"
     world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
@@ -280,7 +269,6 @@ async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
 
 @pytest.mark.parametrize("asked", [4, NUMBER])
 async def test_a_gang_that_has_written_nothing_does_not_start_while_we_drain(asked: int) -> None:
-    """However many have been asked: they are taken back, and nothing is left to wait for."""
     async with leading(LARGE, GANG.of(NUMBER), *members(), in_flight=asked) as leader:
         held = Held(leader)
         await until(lambda: len(held.under_way) == asked)
@@ -332,14 +320,10 @@ async def test_nothing_more_of_a_gang_is_charged_while_we_drain() -> None:
 
 
 async def test_members_of_gangs_are_charged_one_gang_after_the_other() -> None:
-    """However many gangs start at once, one turn of the loop charges a few members (I5)."""
     queues = [a_queue(name).with_quota({H200: NUMBER}) for name in ("one", "two")]
     gangs = [a_group(queue.name).in_queue(queue.name).of(NUMBER) for queue in queues]
-    pods = [
-        waiting(f"{queue.name}-{n}").in_queue(queue.name).in_group(queue.name)
-        for queue in queues
-        for n in range(NUMBER)
-    ]
+    made = ((queue.name, n) for queue in queues for n in range(NUMBER))
+    pods = [waiting(f"{queue}-{n}").in_queue(queue).in_group(queue) for queue, n in made]
     async with leading(*queues, *gangs, *pods, in_flight=4) as leader:
         more = dict.fromkeys(("one", "two"), 0)
         most = 0

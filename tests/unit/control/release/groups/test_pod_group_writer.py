@@ -102,18 +102,15 @@ async def test_the_phase(
 async def test_nothing_is_written_where_all_is_well() -> None:
     group = GANG.in_phase("Running").put(2, "status", "running")
     group = group.put({"cards": f"{H200} 2"}, "status", "columns")
-    group = group.under_condition(
-        "Scheduled", "QuotaReleased", "Queue <queue> has let the group start"
-    )
+    said = "Queue <queue> has let the group start"
+    group = group.under_condition("Scheduled", "QuotaReleased", said)
     writer, script = a_writer_over(world(group, runs("a"), runs("b")))
     assert await writer.update(KEY)
     assert script.calls == []
 
 
 @pytest.mark.parametrize("pods", [(), (runs("a"), runs("b")), (runs("a"), runs("b"), runs("c"))])
-async def test_a_reservation_ends_when_the_minimum_runs_and_when_nobody_is_left(
-    pods: tuple[PodBody, ...],
-) -> None:
+async def test_it_ends_when_the_minimum_runs_or_nobody_is_left(pods: tuple[PodBody, ...]) -> None:
     writer, script = a_writer_over(world(GANG.reserving("queue", {H200: 2}), *pods))
     assert await writer.update(KEY)
     assert script.calls[0].body["metadata"]["annotations"] == {v.RESERVATION: None}
@@ -158,9 +155,7 @@ async def test_what_is_tried_again(answer: Answer, done: bool) -> None:
         (lost(), []),
     ],
 )
-async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
-    answer: Answer, said: list[str]
-) -> None:
+async def test_who_lets_none_be_taken_away_is_told_of(answer: Answer, said: list[str]) -> None:
     heard: list[str] = []
     writer, _ = a_writer_over(world(GANG.reserving("queue", {H200: 2})), answer)
     await writer.update(KEY, objected=heard.append)
@@ -191,9 +186,7 @@ def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
         (lost(), denied(404), stored(1), refused(404), refused(404)),
     ],
 )
-async def test_a_reservation_that_may_land_yet_keeps_its_charge(
-    answers: tuple[Answer, ...],
-) -> None:
+async def test_one_that_may_land_yet_keeps_its_charge(answers: tuple[Answer, ...]) -> None:
     """I1: it is taken back only once nothing of ours can land any more."""
     ledger = world(GANG)
     writer, script = a_writer_over(ledger, *answers)
@@ -214,9 +207,7 @@ async def test_a_reservation_that_may_land_yet_keeps_its_charge(
         ((), 1.0),
     ],
 )
-async def test_reserving_in_vain_leaves_the_charge_to_who_asked(
-    answers: tuple[Answer, ...], left: float
-) -> None:
+async def test_in_vain_it_leaves_the_charge(answers: tuple[Answer, ...], left: float) -> None:
     """No gate will open: its members' charges are taken back first."""
     ledger = world(GANG)
     writer, _ = a_writer_over(ledger, *answers, left=left)
@@ -257,7 +248,6 @@ async def test_who_does_not_let_it_be_written_is_told_of_if_the_group_is_as_it_w
 
 
 async def test_a_group_that_has_moved_on_ends_it_whatever_the_refusal() -> None:
-    """A write of ours was lost, and from then on somebody refuses every change of the group."""
     ledger = world(GANG)
     writer, script = a_writer_over(ledger, lost(), refused(403), stored(1), refused(403), stored(9))
     said: list[str] = []
@@ -287,18 +277,11 @@ async def test_and_if_it_was_moved_by_the_lost_one_it_stands() -> None:
         (denied(500), denied(500).message),
     ],
 )
-async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_has_moved(
-    answer: Answer, said: str
-) -> None:
-    """A conflict is no reason, unless somebody's webhook made it up."""
+async def test_why_a_lost_one_stays_so_is_told_until_it_moved(answer: Answer, said: str) -> None:
     ledger = world(GANG)
     heard: list[str] = []
-    writer, _ = a_writer_over(
-        ledger,
-        *(lost(), refused(409), stored(1)),
-        *(answer, stored(1)),
-        *(answer, lost()),
-        *(answer, stored(9)),
-    )
+    first = lost(), refused(409), stored(1)
+    later = answer, stored(1), answer, lost(), answer, stored(9)
+    writer, _ = a_writer_over(ledger, *first, *later)
     assert not await writer.reserve(*reserved(ledger), unsure=heard.append)
     assert heard == [said, said]

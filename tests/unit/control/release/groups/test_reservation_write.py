@@ -170,9 +170,7 @@ async def test_t2_what_volcano_writes_meanwhile_is_in_nobodys_way(group: GroupBo
         ("minTaskMember", {"a": 1}),
     ],
 )
-async def test_t2_what_it_was_judged_by_has_changed(
-    group: GroupBody, field: str, value: object
-) -> None:
+async def test_t2_what_it_is_judged_by_moved(group: GroupBody, field: str, value: object) -> None:
     ledger, store, writer, _ = beside_volcano(group)
     facts, reservation = reserved(ledger)
     store.group["spec"][field] = value
@@ -193,7 +191,6 @@ async def test_another_group_of_that_name_is_left_alone() -> None:
 
 @pytest.mark.parametrize("answer", [refused(403), denied(404), denied(409), denied(422)])
 async def test_who_does_not_let_it_be_written_is_told_of(answer: Answer) -> None:
-    """The tests come first, so the group is as it was: nothing needs to be read for that."""
     ledger, _, writer, script = beside_volcano(NOTED, answer)
     heard: list[str] = []
     facts, reservation = reserved(ledger)
@@ -215,9 +212,8 @@ async def test_i1_what_is_given_up_cannot_land_even_if_all_is_as_it_was(group: G
 
 @pytest.mark.parametrize("group", [GANG, NOTED])
 async def test_i1_what_has_landed_stands_whoever_else_has_written(group: GroupBody) -> None:
-    ledger, store, writer, _ = beside_volcano(
-        group, PatchedGroup.answer_lost, PatchedGroup.late_answer
-    )
+    answers = PatchedGroup.answer_lost, PatchedGroup.late_answer
+    ledger, store, writer, _ = beside_volcano(group, *answers)
     facts, reservation = reserved(ledger)
     store.touch()
     assert await writer.reserve(facts, reservation)
@@ -241,7 +237,6 @@ async def test_i1_a_removal_that_comes_late_takes_nothing_away_that_is_alike() -
 
 
 async def test_what_is_removed_is_not_removed_again_before_that_is_seen() -> None:
-    """Something else of the group, or a pod of it, was seen earlier."""
     group = NOTED.reserving("queue", {H200: 2})
     ledger, store, writer, script = beside_volcano(group)
     assert await writer.update(KEY)

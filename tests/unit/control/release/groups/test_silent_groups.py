@@ -62,9 +62,7 @@ async def test_it_stays_pending_until_its_queue_takes_it(shut: Body) -> None:
 
 
 @pytest.mark.parametrize("group", [GANG, GANG.asking({H200: 99})])
-async def test_where_nothing_is_enforced_its_pods_may_come_whatever_it_asks_for(
-    group: GroupBody,
-) -> None:
+async def test_where_nothing_is_enforced_its_pods_may_always_come(group: GroupBody) -> None:
     audit = a_namespace("team").in_mode("audit")
     async with groups_of(THREE, audit, group) as (leader, groups):
         await until(lambda: groups.status("gang").get("phase") == "Inqueue")

@@ -57,7 +57,6 @@ async def test_e8_its_groups_ask_after_all_others_whatever_their_priority() -> N
 
 
 async def test_e8_at_first_nothing_is_reserved_there() -> None:
-    """Whoever was refused is woken and comes before."""
     scene = AskingScene(asking("a", "evil"))
     scene.unused.note("red", "evil")
     see(scene.ledger, asking("b", "evil"))
@@ -89,9 +88,7 @@ async def test_e8_it_is_forgotten_and_each_further_end_begins_anew() -> None:
     assert scene.ledger.last == {}
 
 
-async def test_p8_so_many_are_remembered_and_none_after_the_term(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_p8_so_many_are_kept_and_none_after_the_term(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_releases, "MOST", 2)
     scene = AskingScene()
     for namespace in ("a", "b", "c"):
@@ -109,9 +106,7 @@ def reserved(mark: str = "mark") -> GroupBody:
 async def test_e8_a_reservation_that_no_pod_used_ended_unused(end: str) -> None:
     ledger, found = a_ledger(a_queue("red").with_quota({H200: 8})), list[tuple[str, str]]()
     timeouts = ReservationTimeouts(
-        300.0,
-        lambda _: None,
-        unused=lambda queue, namespace: found.append((queue, namespace)),
+        300.0, lambda _: None, unused=lambda queue, namespace: found.append((queue, namespace))
     )
     see(ledger, reserved())
     timeouts.look("team/gang", ledger.groups["team/gang"])
@@ -128,11 +123,7 @@ async def test_e8_a_reservation_that_no_pod_used_ended_unused(end: str) -> None:
 
 async def test_e8_one_that_pods_used_or_that_was_not_stored_did_not() -> None:
     ledger, found = a_ledger(a_queue("red").with_quota({H200: 8})), list[str]()
-    timeouts = ReservationTimeouts(
-        300.0,
-        lambda _: None,
-        unused=lambda queue, _: found.append(queue),
-    )
+    timeouts = ReservationTimeouts(300.0, lambda _: None, unused=lambda name, _: found.append(name))
     see(ledger, asking("gang", "team", 1).at_revision(1))
     for _ in range(2):
         begun: Reservation = ledger.decisions.enqueue("team/gang", "red", "t", ((H200, 1),))
@@ -148,9 +139,7 @@ async def test_e8_one_that_pods_used_or_that_was_not_stored_did_not() -> None:
 
 
 @pytest.mark.parametrize("at_once", [9, 0, 1])
-async def test_e8_nothing_is_reserved_there_in_what_has_just_become_free(
-    at_once: int,
-) -> None:
+async def test_e8_nothing_is_reserved_there_in_what_has_just_become_free(at_once: int) -> None:
     """The pass that gives the room away again knows of the end: the next in order was made first,
     and in the same namespace; also while its groups are still to be looked at."""
     evil = [a_group(name).in_queue("queue").of(2).asking({H200: 3}) for name in ("g0", "g1", "g2")]
