@@ -39,7 +39,7 @@ _LONGEST: Final = 20.0
 _LOOK: Final = 0.02
 
 
-class _Writes(TakesAll):
+class _TimedWrites(TakesAll):
     """Knows when the last term opened its first gate."""
 
     first_gate = inf
@@ -54,7 +54,7 @@ class World(Replica):
     """The replica. To be made in a loop over `selector`."""
 
     def __init__(self, selector: TimedSelector) -> None:
-        self.sent = _Writes()
+        self.sent = _TimedWrites()
         super().__init__(writes=self.sent)
         self._selector = selector
         self._worst = 0.0
