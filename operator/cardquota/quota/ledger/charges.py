@@ -52,7 +52,8 @@ class Charges:
             account = self._state.account_for(record.queue)
             account.pending.back_off(record)
             self._state.note_waiting(account)
-        self._read_again(moved)
+        if moved:
+            self._read_again(moved)
 
     def forget(self, record: PodRecord) -> None:
         """The pod is gone."""
