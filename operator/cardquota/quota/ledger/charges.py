@@ -58,7 +58,8 @@ class Charges:
     def forget(self, record: PodRecord) -> None:
         """The pod is gone."""
         self.uncharge(record)
-        self._read_again(self._hold(record, ()))
+        if moved := self._hold(record, ()):
+            self._read_again(moved)
 
     def uncharge(self, record: PodRecord) -> None:
         """Take a pod out of totals and indexes, by the facts it was charged with."""
@@ -153,15 +154,17 @@ class Charges:
                 if not known.isdisjoint(account.quota):
                     account.pending.activate_blocked()
                     state.dirty.pending.add(account.name)
-        for card, before, now in renamed:
-            for queue in sorted(state.quotas.queues(card)):
-                uids = {
-                    uid
-                    for uid in state.account_for(queue).unstamped
-                    for resource, _ in state.pods[uid].facts.devices
-                    if (before in (None, resource)) != (now in (None, resource))
-                }
-                self.reassess(uids)
+        # All at once: one event re-reads a bounded number, however many queues have the card.
+        self.reassess(
+            {
+                uid
+                for card, before, now in renamed
+                for queue in state.quotas.queues(card)
+                for uid in state.account_for(queue).unstamped
+                for resource, _ in state.pods[uid].facts.devices
+                if (before in (None, resource)) != (now in (None, resource))
+            }
+        )
 
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts

@@ -161,7 +161,7 @@ class CardChanges:
 
         Costs in proportion to the rows of both; a card's first row, and its last, also to the
         queues in which somebody waits. The first row for card memory, and the last, also to the
-        pods that ask for some (B10).
+        pods without a stamp that ask for devices (B10).
         """
         changed = {card for card, _ in account.quota.items() ^ quota.items()}
         before = {card: self._quotas.of(card) for card in changed}

@@ -140,3 +140,14 @@ def test_p4_who_came_past_admission_is_counted_by_it_too() -> None:
     retract(ledger, "a", back_off=True)
     found.append(dict(ledger.pods["uid-past"].charge))
     assert found == [{B300: 1}, {}, {B300: 1}]
+
+
+def test_i5_of_very_many_in_many_queues_most_are_read_again_later() -> None:
+    queues = [a_queue(f"q{n}").with_quota({B300: 1}) for n in range(30)]
+    past = [a_pod(f"p{n}").in_queue(f"q{n}").asking_for(1, AMD) for n in range(30)]
+    ledger = a_ledger(NODE, RED, *queues, *past, at_once=10)
+    ledger.reassessment.read_overdue()
+    see(ledger, released("a"))
+    assert sum(not ledger.pods[pod.uid].charge for pod in past) == 10
+    ledger.reassessment.read_overdue()
+    assert not any(ledger.pods[pod.uid].charge for pod in past)
