@@ -6,7 +6,7 @@ Advice from the present view: each pod gets its own answer when it is created.
 import asyncio
 from typing import Final, NamedTuple
 
-from cardquota.loop.time_slice import in_slices
+from cardquota.loop.timing import in_slices
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import NO_AMOUNTS, Amounts, add_amounts
 from cardquota.quota.decisions.create_judgement import judge_create

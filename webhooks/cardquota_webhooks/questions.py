@@ -17,7 +17,7 @@ from prometheus_client import Counter as Metric
 
 from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, LONGEST_KIND
 from cardquota.install.webhook_objects import MUTATE
-from cardquota.loop.time_slice import in_slices
+from cardquota.loop.timing import in_slices
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
 from cardquota.quota.answers.explanation import explain

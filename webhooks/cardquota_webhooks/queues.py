@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from cardquota.install.webhook_objects import VALIDATE
-from cardquota.loop.time_slice import in_slices
+from cardquota.loop.timing import in_slices
 from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.queue_write import (

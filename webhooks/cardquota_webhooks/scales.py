@@ -24,7 +24,7 @@ import msgspec
 
 from cardquota.cluster.events import ObjectReference
 from cardquota.install.webhook_objects import MUTATE, VALIDATE
-from cardquota.loop.time_slice import WorkQueue
+from cardquota.loop.timing import WorkQueue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.create_judgement import on_the_way

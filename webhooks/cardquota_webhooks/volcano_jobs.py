@@ -15,7 +15,7 @@ import msgspec
 from prometheus_client import Counter
 
 from cardquota.install.webhook_objects import OBSERVE, VALIDATE
-from cardquota.loop.time_slice import in_slices
+from cardquota.loop.timing import in_slices
 from cardquota.quota.decisions.volcano import has_too_many_tasks, judge_job
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cardquota.install.webhook_objects import VALIDATE, WORKLOADS
-from cardquota.loop.time_slice import WorkQueue
+from cardquota.loop.timing import WorkQueue
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.borrowing import must_go_first

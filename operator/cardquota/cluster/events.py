@@ -23,7 +23,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from ..loop.time_slice import Backoff
+from ..loop.timing import Backoff
 from ..quota import vocabulary as v
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.pods.pod_facts import PodFacts

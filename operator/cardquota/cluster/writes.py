@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from ..loop.time_slice import Backoff
+from ..loop.timing import Backoff
 from ..quota import vocabulary as v
 from ..quota.pods.pod_facts import PodFacts
 from ..quota.words import logged

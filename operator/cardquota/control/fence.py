@@ -29,7 +29,7 @@ from ..cluster.election.elector import Elector
 from ..cluster.election.lease import TermObject
 from ..cluster.events import EventRecorder, ObjectReference
 from ..cluster.writes import refused_for_term
-from ..loop.time_slice import Backoff, boottime
+from ..loop.timing import Backoff, boottime
 from ..metrics import Metrics
 from ..quota import vocabulary as v
 from ..quota.messages import report_messages

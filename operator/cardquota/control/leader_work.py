@@ -19,7 +19,7 @@ from ..cluster.events import EventRecorder
 from ..cluster.watch.delivery import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
 from ..cluster.writes import FencedWriter, TermGuard
-from ..loop.time_slice import LEADER_SLICE, Later, Timer, TimeSlice, ended, in_loop_later
+from ..loop.timing import LEADER_SLICE, Later, Timer, TimeSlice, ended, in_loop_later
 from ..metrics import Metrics
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Final
 
 from ..cluster.events import EventRecorder, ObjectReference, pod_reference
-from ..loop.time_slice import Later, Timer, in_loop_later
+from ..loop.timing import Later, Timer, in_loop_later
 from ..quota import vocabulary as v
 from ..quota.accounts.account import OUTSIDE
 from ..quota.amounts import Amount, Amounts, is_card

@@ -25,7 +25,7 @@ from typing import Final
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import STRATEGIC_PATCH, Client
 from ..cluster.watch.delivery import ChangeNotifier
-from ..loop.time_slice import LEADER_SLICE, TimeSlice, ended
+from ..loop.timing import LEADER_SLICE, TimeSlice, ended
 from ..quota import vocabulary as v
 from ..quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from ..quota.ledger.ledger_reader import LedgerReader

@@ -32,7 +32,7 @@ from ..cluster.writes import (
     precondition,
     settle_pod,
 )
-from ..loop.time_slice import ended
+from ..loop.timing import ended
 from ..quota import vocabulary as v
 from ..quota.cards.card_memory import MemoryPod
 from ..quota.cards.memory_shape import UNKNOWN, CardPlacement, placement_annotations

@@ -19,7 +19,7 @@ import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.delivery import ChangeNotifier
-from ..loop.time_slice import TimeSlice
+from ..loop.timing import TimeSlice
 from ..quota.decisions.group_judgement import judge_enqueue
 from ..quota.decisions.volcano import (
     EnqueueRequest,

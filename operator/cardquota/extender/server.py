@@ -28,7 +28,7 @@ from ..cluster.serving.bounds import (
 )
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.watch.delivery import ChangeNotifier
-from ..loop.time_slice import TimeSlice, in_slices
+from ..loop.timing import TimeSlice, in_slices
 from ..metrics import Metrics
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts

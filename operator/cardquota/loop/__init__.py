@@ -5,7 +5,7 @@ In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretc
 """
 
 from .loop_watch import BOUND, LoopWatch, TimedSelector
-from .time_slice import (
+from .timing import (
     Backoff,
     Later,
     TimeSlice,

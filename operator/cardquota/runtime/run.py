@@ -42,7 +42,7 @@ from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
 from ..loop.loop_watch import LoopWatch, TimedSelector
-from ..loop.time_slice import ended
+from ..loop.timing import ended
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT

@@ -5,8 +5,7 @@ from functools import partial
 
 import pytest
 
-from cardquota.loop import TimeSlice, WorkQueue, in_slices, time_slice
-from cardquota.loop import time_slice as module
+from cardquota.loop import TimeSlice, WorkQueue, in_slices, timing
 from cardquota.quota import Steps, to_its_end
 
 
@@ -38,7 +37,7 @@ def work(done: list[int]) -> Steps[str]:
 
 
 async def test_steps_are_done_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SLICE", 0.0)
+    monkeypatch.setattr(timing, "SLICE", 0.0)
     done: list[int] = []
     task = asyncio.create_task(in_slices(work(done)))
     seen = []
@@ -51,7 +50,7 @@ async def test_steps_are_done_in_slices(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture
 def each_slice_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_slice, "SLICE", 0.0)
+    monkeypatch.setattr(timing, "SLICE", 0.0)
 
 
 async def test_they_are_done_in_the_order_in_which_they_came() -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from builders import H200, a_queue
-from cardquota.loop import time_slice
+from cardquota.loop import timing
 from cardquota.quota.pods import queue_pods as made_pods
 from cardquota_webhooks import (
     AdmissionResponse,
@@ -28,7 +28,7 @@ QUEUE = THREE.with_quota({H200: MANY})
 @pytest.fixture(autouse=True)
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
-    monkeypatch.setattr(time_slice, "SLICE", 0.0)
+    monkeypatch.setattr(timing, "SLICE", 0.0)
     monkeypatch.setattr(fitting, "FEW", 2)
 
 

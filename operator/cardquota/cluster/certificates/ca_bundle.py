@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 from cryptography import x509
 
-from ...loop.time_slice import boottime
+from ...loop.timing import boottime
 from ..api.api_error import ApiError
 from ..api.client import JSON_PATCH, Client
 from ..writes import WrittenObject

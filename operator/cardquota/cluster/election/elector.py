@@ -17,7 +17,7 @@ from contextlib import suppress
 
 import msgspec
 
-from ...loop.time_slice import boottime, ended
+from ...loop.timing import boottime, ended
 from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client

@@ -12,7 +12,7 @@ from typing import Final
 import aiohttp
 import msgspec
 
-from ...loop.time_slice import Backoff
+from ...loop.timing import Backoff
 from ...quota import vocabulary as v
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, get_if_there

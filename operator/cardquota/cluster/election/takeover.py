@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ...loop.time_slice import Backoff, boottime, ended
+from ...loop.timing import Backoff, boottime, ended
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..watch.delivery import decode_page, revision_of

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from ...loop.time_slice import TimeSlice
+from ...loop.timing import TimeSlice
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.kept_objects import KeptObjects, LeftOut
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from ...loop.time_slice import Backoff
+from ...loop.timing import Backoff
 from ...quota.limits import is_object_name
 from ...quota.objects.cluster import ResourceClaim
 from ...quota.objects.pod import Pod

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from ...loop.time_slice import Backoff, TimeSlice
+from ...loop.timing import Backoff, TimeSlice
 from ..api.api_error import ApiError
 from .delivery import ObjectIndex, WatchedObject
 from .reflector import Reflector

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 import aiohttp
 
-from ...loop.time_slice import Backoff, TimeSlice, boottime
+from ...loop.timing import Backoff, TimeSlice, boottime
 from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.client import Client, drop
 from .delivery import (

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Final
 
-from ...loop.time_slice import TimeSlice, in_slices
+from ...loop.timing import TimeSlice, in_slices
 from ...metrics import Metrics
 from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.amounts import is_card

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ...cluster.api.access import find_access, open_session
 from ...cluster.api.client import Client
-from ...loop.time_slice import ended, now_text
+from ...loop.timing import ended, now_text
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf

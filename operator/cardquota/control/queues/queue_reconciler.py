@@ -32,7 +32,7 @@ from ...api.queue import (
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import APPLY_PATCH, Client
 from ...cluster.watch.delivery import decode_identity, revision_of
-from ...loop.time_slice import Backoff
+from ...loop.timing import Backoff
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
 from ...quota.amounts import LARGEST

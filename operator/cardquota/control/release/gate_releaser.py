@@ -16,7 +16,7 @@ from typing import Any, Final
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.events import EventRecorder
 from ...cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition
-from ...loop.time_slice import LEADER_SLICE, Later, TimeSlice, ended, in_loop_later
+from ...loop.timing import LEADER_SLICE, Later, TimeSlice, ended, in_loop_later
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.amounts import canonical

@@ -22,7 +22,7 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import JSON_PATCH
 from ...cluster.events import MESSAGE_BYTES, cut
 from ...cluster.writes import FencedWriter, TooLateError, decode_stored
-from ...loop.time_slice import Later, Timer, in_loop_later, now_text
+from ...loop.timing import Later, Timer, in_loop_later, now_text
 from ...quota import vocabulary as v
 from ...quota.decisions.verdict_texts import with_holders_of
 from ...quota.ledger.groups.group_facts import GroupFacts

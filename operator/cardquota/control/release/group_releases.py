@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...cluster.events import EventRecorder
-from ...loop.time_slice import Later, Timer, in_loop_later
+from ...loop.timing import Later, Timer, in_loop_later
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.release.release_judge import Opening

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from itertools import count
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from ...loop.time_slice import Backoff
+from ...loop.timing import Backoff
 
 K = TypeVar("K", bound=Hashable)
 

@@ -22,7 +22,7 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import JSON_PATCH, MERGE_PATCH
 from ...cluster.writes import FencedWriter, StoredMeta, TooLateError, decode_stored
-from ...loop.time_slice import Backoff
+from ...loop.timing import Backoff
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState

@@ -22,7 +22,7 @@ from ...cluster.events import (
     group_reference,
     pod_reference,
 )
-from ...loop.time_slice import Timer, TimeSlice
+from ...loop.timing import Timer, TimeSlice
 from ...quota import vocabulary as v
 from ...quota.accounts.account import Account
 from ...quota.amounts import Amount, is_card
