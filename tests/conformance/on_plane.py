@@ -114,6 +114,8 @@ class OnPlane:
                 # The webhook hears of the queue, and of a gang that has started, a moment later.
                 # A dry run leaves nothing behind.
                 self._wait(lambda t=thing: self._create(t, dry=True).ok != _refused(t))
+            if thing.kind == "pod":
+                self._let_be_warned(thing)
             reply = self._create(thing)
             if thing.kind == "pod":
                 self.sight.replies[thing.name] = reply
@@ -124,6 +126,16 @@ class OnPlane:
                 assert told, reply
                 self.sight.controlled[thing.name] = thing.namespace
                 self._wait(lambda t=thing: not self._pods_wrong({t.name: t.pods}))
+
+    def _let_be_warned(self, thing: Thing) -> None:
+        """In audit mode a pod counts once its binding is heard of, not when it is created."""
+        for one in thing.pods:
+            if one.answer == UNMANAGED and one.warnings:
+                self._wait(
+                    lambda w=one.warnings: says_each(
+                        sorted(self._create(thing, dry=True).warnings), w
+                    )
+                )
 
     def _let_settle(self, thing: Thing) -> None:
         """The simulation creates a pod when all is said about the one before; a member waits for
