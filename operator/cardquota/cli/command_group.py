@@ -25,6 +25,9 @@ class CommandGroup(TyperGroup):
     does, ends it with 141, without a word too.
     """
 
+    program = "cardquota"
+    """What its messages begin with."""
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -44,7 +47,7 @@ class CommandGroup(TyperGroup):
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()
         except typer.TyperException as error:
-            code = _said(error)
+            code = _said(error, self.program)
         except (KeyboardInterrupt, typer.Abort):
             code = ExitCode.INTERRUPTED
         except BrokenPipeError:
@@ -69,7 +72,7 @@ class CommandGroup(TyperGroup):
             raise typer.Exit(_nobody_reads(sys.stdout)) from None
 
 
-def _said(error: typer.TyperException) -> int:
+def _said(error: typer.TyperException, program: str) -> int:
     """Say what is wrong with the command line. Without any command its help is shown."""
     code = getattr(error, "exit_code", ExitCode.FAILED)
     context = getattr(error, "ctx", None)
@@ -82,7 +85,7 @@ def _said(error: typer.TyperException) -> int:
     text = " ".join(told[: 4 * _LONGEST].split()).rstrip(".")[:_LONGEST]
     text = "".join(c if c.isprintable() else "?" for c in text)
     hint = f"; see {context.command_path} --help" if context is not None else ""
-    sys.stderr.write(f"cardquota: {text}{hint}\n")
+    sys.stderr.write(f"{program}: {text}{hint}\n")
     return int(code)
 
 

@@ -21,6 +21,7 @@ from .card import (
 from .card_memory import CardMemory, MemoryNode, MemoryPod, NodeKind
 from .discovery import discover
 from .memory_shape import (
+    MOST_CARDS,
     UNKNOWN,
     CardPlacement,
     MemoryShape,

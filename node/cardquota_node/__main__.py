@@ -1,0 +1,5 @@
+"""`python -m cardquota_node`."""
+
+from .cli import main
+
+main()

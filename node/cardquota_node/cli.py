@@ -1,0 +1,100 @@
+"""The program `cardquota-node`: its commands and their options.
+
+A user's mistake is reported in one line on standard error, never as a traceback.
+"""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from cardquota.cli.command_group import CommandGroup
+from cardquota.cli.output import ExitCode
+
+from .inventory import FileInventory, Inventory, InventoryError, NoDriverError, NvmlInventory
+from .listing import as_data, as_table
+from .node_settings import NodeSettings, load
+from .yaml_file import YamlFileError
+
+NO_DRIVER: Final = 3
+"""Exit code where the node has no driver of cards."""
+EXIT_CODES: Final = (
+    "Exit codes: 0 done; 1 failed; 2 wrong command line or configuration; 3 this node has no "
+    "driver of cards; 130 interrupted; 141 the program that reads the output has ended."
+)
+
+
+class _Commands(CommandGroup):
+    program = "cardquota-node"
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="The cards of a node.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """The program `cardquota-node`."""
+    app(prog_name="cardquota-node")
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="YAML file with settings. Settings that it leaves out keep their defaults.",
+    ),
+]
+
+
+class Form(StrEnum):
+    """How the cards are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.callback()
+def every_command() -> None:
+    """What is the same for all commands: its help is the group's."""
+
+
+@app.command()
+def inventory(
+    config: Config = None,
+    output: Annotated[Form, typer.Option("--output", "-o", help="Output format.")] = Form.TEXT,
+) -> None:
+    """Show the cards of this node: memory, health, slices, and which processes use them."""
+    try:
+        cards = _inventory(load(config)).cards()
+    except YamlFileError as error:
+        raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
+    except NoDriverError as error:
+        raise _failed(error, NO_DRIVER) from None
+    except InventoryError as error:
+        raise _failed(error, ExitCode.FAILED) from None
+    if output is Form.JSON:
+        typer.echo(json.dumps(as_data(cards), indent=2))
+    else:
+        typer.echo("\n".join(as_table(cards)))
+
+
+def _inventory(settings: NodeSettings) -> Inventory:
+    file = settings.inventory.file
+    return FileInventory(file) if file is not None else NvmlInventory()
+
+
+def _failed(error: Exception, code: int) -> typer.Exit:
+    """Say what is wrong, in one line."""
+    text = "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split()))
+    sys.stderr.write(f"cardquota-node: {text}\n")
+    return typer.Exit(code)
