@@ -3,8 +3,13 @@
 A user's mistake is reported in one line on standard error, never as a traceback.
 """
 
+import asyncio
 import json
+import logging
+import signal
 import sys
+from collections.abc import Coroutine
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -66,6 +71,30 @@ class Form(StrEnum):
 @app.callback()
 def every_command() -> None:
     """What is the same for all commands: its help is the group's."""
+
+
+@app.command()
+def run(config: Config = None) -> None:
+    """Offer this node's cards to the kubelet, and give containers theirs."""
+    from .agent import run as run_agent
+
+    try:
+        settings = load(config)
+        logging.basicConfig(
+            level=settings.log.level.upper(), format="%(asctime)s %(levelname)s %(message)s"
+        )
+        asyncio.run(_until_told(run_agent(settings, _inventory(settings))))
+    except YamlFileError as error:
+        raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
+
+
+async def _until_told(work: Coroutine[object, object, None]) -> None:
+    """End in order at SIGTERM, and at Ctrl-C."""
+    task = asyncio.ensure_future(work)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 @app.command()

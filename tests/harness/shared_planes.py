@@ -23,6 +23,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",
     "tests/integration/leader/": "plane",
+    "tests/integration/node/": "plane",
     "tests/integration/scheduler/": "plane",
     "tests/integration/extender/": "extender_plane",
     "tests/integration/install/": "stage",

@@ -1,0 +1,126 @@
+"""The agent: it looks at the cards, offers them to the kubelet, and tells schedulers of them.
+
+1. Look at the cards, again and again; a driver that is not there yet is waited for.
+2. Offer them: a device plugin for each resource, registered at the kubelet.
+3. Publish each card's size, and which are sick, on the node: the extender reads that.
+4. Remove what was written for containers that are gone.
+"""
+
+import asyncio
+import json
+import logging
+from typing import Final
+
+from cardquota.quota import vocabulary as v
+
+from .api_server import ApiServer, ApiServerError
+from .cdi import CdiFolder
+from .inventory import Inventory, InventoryError
+from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
+from .memory_resource import CountResource, MemoryResource
+from .node_cards import NodeCards
+from .node_settings import NodeSettings
+
+KIND: Final = "cardquota.volcano.sh/memory"
+"""Of the CDI devices."""
+_log = logging.getLogger("cardquota_node")
+_CLEANING: Final = 30.0
+"""Seconds between two looks for containers that are gone."""
+_WAITING: Final = 10.0
+"""Seconds between two words about cards that cannot be listed."""
+
+
+async def run(settings: NodeSettings, inventory: Inventory) -> None:
+    """Run until cancelled. Raises YamlFileError if the node has no name."""
+    server, node = ApiServer(settings.kubeconfig), settings.node_name
+    cards = NodeCards(settings.memory.unit)
+    pods = PodResources(settings.kubelet.pod_resources)
+    memory = MemoryResource(
+        cards, pods, server, CdiFolder(KIND, settings.cdi), settings.memory.unannotated
+    )
+    _log.info("cards are listed by %s", inventory.source)
+    await _first_look(cards, inventory, settings.inventory.interval)
+    async with asyncio.TaskGroup() as tasks:
+        for resource, endpoint in (
+            (memory, "cardquota-gpu-mem.sock"),
+            (CountResource(cards), "cardquota-gpu-count.sock"),
+        ):
+            tasks.create_task(_offer(resource, endpoint, cards, settings))
+        tasks.create_task(_look(cards, inventory, settings.inventory.interval))
+        tasks.create_task(_publish(cards, server, node))
+        tasks.create_task(_clean(memory))
+
+
+async def _first_look(cards: NodeCards, inventory: Inventory, interval: float) -> None:
+    """Nothing is offered before it is known what there is."""
+    told = ""
+    while not cards.cards:
+        try:
+            cards.see(await asyncio.to_thread(inventory.cards))
+            text = "" if cards.cards else "there are none"
+        except InventoryError as error:
+            text = str(error)
+        if text and text != told:
+            told = text
+            _log.warning("waiting for cards: %s", text)
+        if text:
+            await asyncio.sleep(interval)
+    _log.info(
+        "<%d> cards with <%d> %s in all, one device ID for each %s",
+        len(cards.cards),
+        sum(map(cards.size, cards.cards)),
+        cards.unit,
+        cards.unit,
+    )
+
+
+async def _look(cards: NodeCards, inventory: Inventory, interval: float) -> None:
+    """Cards that cannot be listed any more stay as they were seen last: that is no word on them."""
+    told = ""
+    while True:
+        await asyncio.sleep(interval)
+        try:
+            changed, text = cards.see(await asyncio.to_thread(inventory.cards)), ""
+        except InventoryError as error:
+            changed, text = False, str(error)
+        if text and text != told:
+            _log.warning("the cards cannot be listed, and count as they were: %s", text)
+        told = text
+        if changed:
+            sick = [f"<{one.index}> ({one.problem})" for one in cards.cards if not one.healthy]
+            _log.info("<%d> cards; sick: %s", len(cards.cards), ", ".join(sick) or "none")
+
+
+async def _offer(
+    resource: DeviceResource, endpoint: str, cards: NodeCards, settings: NodeSettings
+) -> None:
+    server = PluginServer(resource, settings.kubelet.plugins / endpoint, _log.warning)
+    cards.listen(server.changed)
+    await serve(server, resource.name, endpoint, _log.info, settings.kubelet.plugins)
+
+
+async def _publish(cards: NodeCards, server: ApiServer, node: str) -> None:
+    """Write each change on the node, and again until it is written."""
+    changed = asyncio.Event()
+    cards.listen(changed.set)
+    while True:
+        changed.clear()
+        sick = ",".join(str(card.index) for card in cards.cards if not card.healthy)
+        sizes = json.dumps([cards.size(card) for card in cards.cards])
+        try:
+            notes = {v.CARD_MEMORY: sizes, v.UNHEALTHY_CARDS: sick or None}
+            await asyncio.to_thread(server.annotate_node, node, notes)
+        except ApiServerError as error:
+            _log.warning("the cards are not published yet: %s", error)
+            await asyncio.sleep(_WAITING)
+            continue
+        await changed.wait()
+
+
+async def _clean(memory: MemoryResource) -> None:
+    while True:
+        await asyncio.sleep(_CLEANING)
+        try:
+            await memory.forget_gone()
+        except PodResourcesError as error:
+            _log.warning("files of containers that are gone stay: %s", error)

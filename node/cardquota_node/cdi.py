@@ -1,0 +1,84 @@
+"""What the container runtime adds to a container, by the Container Device Interface (CDI): a file
+for each container, which the runtime reads when it creates the container.
+
+So what a container gets can be decided after the kubelet has asked, when it is known whose it is.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from .kubelet import RefusedError
+
+FOLDER: Final = Path("/var/run/cdi")
+"""Where runtimes look: what stands there is gone when the node starts again, as its containers."""
+_VERSION: Final = "0.5.0"
+_PREFIX: Final = "cardquota-"
+
+
+class CdiFolder:
+    """The files of one kind of devices: `<vendor>/<class>`."""
+
+    def __init__(self, kind: str, folder: Path = FOLDER) -> None:
+        self._kind, self._folder = kind, folder
+        self._start = f"{_PREFIX}{kind.replace('/', '-')}-"
+
+    def name(self, device: str) -> str:
+        """By which the kubelet hands a device to the runtime."""
+        return f"{self._kind}={device}"
+
+    def write(self, device: str, env: Mapping[str, str], nodes: Sequence[str]) -> None:
+        """Write what a device stands for: environment and device nodes. A reader finds the former
+        file or this one, never a part. Raises RefusedError.
+        """
+        edits = {
+            "env": [f"{key}={value}" for key, value in env.items()],
+            "deviceNodes": [{"path": node} for node in nodes],
+        }
+        stored = {
+            "cdiVersion": _VERSION,
+            "kind": self._kind,
+            "devices": [{"name": device, "containerEdits": edits}],
+        }
+        path = self._path(device)
+        # A runtime reads all that ends in .json.
+        unfinished = path.with_suffix(".unfinished")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with unfinished.open("w") as file:
+                json.dump(stored, file)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        except OSError as error:
+            raise RefusedError(
+                f"{path} cannot be written, so the container would have no card: {error.strerror}"
+            ) from None
+
+    def environment(self, device: str) -> dict[str, str]:
+        """What was written of a device's environment; empty if it has no file that can be read."""
+        try:
+            stored = json.loads(self._path(device).read_bytes())
+            (found,) = stored["devices"]
+            return dict(entry.split("=", 1) for entry in found["containerEdits"]["env"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def devices(self) -> Iterator[str]:
+        """Those that have a file."""
+        for path in self._folder.glob(f"{self._start}*.json"):
+            yield path.name.removeprefix(self._start).removesuffix(".json")
+
+    def remove(self, device: str) -> None:
+        """Its container is gone. Does nothing if it has no file, or the folder cannot be written:
+        a file that nobody asks for harms nobody.
+        """
+        try:
+            self._path(device).unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def _path(self, device: str) -> Path:
+        return self._folder / f"{self._start}{device}.json"

@@ -1,0 +1,39 @@
+"""In which unit the memory of a node's cards is offered: a device ID stands for one of it."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+from cardquota.quota.cards import SharedUnit
+
+from .inventory import InventoryError, NodeCard
+
+MOST_IDS: Final = 40_000
+"""Device IDs of a node: the kubelet reads a list of at most 4 MiB."""
+_MIB_PER_GIB: Final = 1024
+
+
+class UnitSetting(StrEnum):
+    """The unit that is asked for. `auto`: MiB, or GiB where these would be too many IDs."""
+
+    AUTO = "auto"
+    MIB = "MiB"
+    GIB = "GiB"
+
+
+def unit_of(cards: Sequence[NodeCard], wanted: UnitSetting) -> SharedUnit:
+    """The unit of all cards of a node. Raises InventoryError if it makes too many IDs."""
+    units = list(SharedUnit) if wanted is UnitSetting.AUTO else [SharedUnit(wanted)]
+    for unit in units:
+        if sum(size_in(unit, card) for card in cards) <= MOST_IDS:
+            return unit
+    found = sum(size_in(units[-1], card) for card in cards)
+    raise InventoryError(
+        f"<{len(cards)}> cards have <{found}> {units[-1]} in all, and the kubelet takes at most "
+        f"<{MOST_IDS}> of them: set memory.unit to auto"
+    )
+
+
+def size_in(unit: SharedUnit, card: NodeCard) -> int:
+    """A card's memory in whole units, rounded down."""
+    return card.memory if unit is SharedUnit.MIB else card.memory // _MIB_PER_GIB

@@ -1,0 +1,63 @@
+"""The cards of this node as they are offered: in one unit, and each as healthy as it is now."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from cardquota.quota.cards import SharedUnit
+
+from .inventory import NodeCard
+from .memory_units import UnitSetting, size_in, unit_of
+
+
+class NodeCards:
+    """Changed by the agent alone; read by all resources."""
+
+    def __init__(self, wanted: UnitSetting) -> None:
+        self._wanted = wanted
+        self.cards: tuple[NodeCard, ...] = ()
+        """By index."""
+        self.unit = SharedUnit.MIB
+        """Of the memory that is offered."""
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have it called whenever other cards are offered, or their health has changed."""
+        self._listeners.append(listener)
+
+    def see(self, cards: Sequence[NodeCard]) -> bool:
+        """The cards as they are now. Returns whether anything that is offered has changed. Raises
+        InventoryError if they cannot be offered in the unit that is asked for.
+        """
+        # A card that fell off the bus says neither its name nor its size: it is the one that stood
+        # in its place, and has a problem.
+        known = {card.index: card for card in self.cards}
+        found = tuple(
+            _sick(known[card.index], card.problem)
+            if not card.uuid and card.index in known
+            else card
+            for card in cards
+        )
+        found = tuple(card for card in found if card.uuid)
+        unit = unit_of(found, self._wanted)
+        changed = unit is not self.unit or _offered(found) != _offered(self.cards)
+        self.cards, self.unit = found, unit
+        if changed:
+            for listener in self._listeners:
+                listener()
+        return changed
+
+    def size(self, card: NodeCard) -> int:
+        """Its memory in the unit."""
+        return size_in(self.unit, card)
+
+    def of(self, index: int) -> NodeCard | None:
+        """The card with this index."""
+        return next((card for card in self.cards if card.index == index), None)
+
+
+def _sick(card: NodeCard, problem: str) -> NodeCard:
+    return replace(card, problem=problem, processes=(), used=0, utilization=None)
+
+
+def _offered(cards: Sequence[NodeCard]) -> tuple[tuple[int, str, int, bool], ...]:
+    return tuple((card.index, card.uuid, card.memory, card.healthy) for card in cards)

@@ -1,0 +1,250 @@
+"""Stands for the kubelet where there is none: it is not one. It replays, in the kubelet's order,
+what the kubelet does with device plugins, as it was seen with Kubernetes 1.36: it dials back within
+`Register`, takes the options, reads the list, asks for each container which IDs are preferred,
+allocates them in any order, tells who has them, and asks before each start of a container.
+"""
+
+import json
+import random
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import grpc
+
+from cardquota_dev.testing import eventually
+from cardquota_node.kubelet import device_plugin_pb2 as plugin
+from cardquota_node.kubelet import pod_resources_pb2 as resources
+
+_LONGEST = 4 * 1024 * 1024
+"""Bytes that it reads of a list of devices; of a longer one it reads nothing."""
+
+
+class UnexpectedAdmissionError(Exception):
+    """The pod has failed: this is what its status would say."""
+
+
+class StartError(Exception):
+    """The container does not start now; the kubelet would try again."""
+
+
+class Owner(NamedTuple):
+    namespace: str
+    pod: str
+    container: str
+
+
+class PythonKubelet:
+    def __init__(self, folder: Path, seed: int = 1) -> None:
+        self.plugins = folder / "device-plugins"
+        self.pod_resources = folder / "pod-resources.sock"
+        self.cdi = folder / "cdi"
+        self.plugins.mkdir(parents=True)
+        self._random = random.Random(seed)
+        self._endpoints: dict[str, grpc.Channel] = {}
+        self._options: dict[str, plugin.DevicePluginOptions] = {}
+        self.devices: dict[str, dict[str, str]] = {}
+        """By resource, by ID: its health."""
+        self.registrations = 0
+        self._held: dict[Owner, dict[str, list[str]]] = {}
+        """By container and resource: its IDs."""
+        self._cdi_devices: dict[Owner, list[str]] = {}
+        self._servers: list[grpc.Server] = []
+        self.answers_about_pods = True
+
+    # --- its life -----------------------------------------------------------------------------
+
+    def start(self) -> None:
+        for path in self.plugins.iterdir():  # as a kubelet that starts does
+            path.unlink()
+        self.pod_resources.unlink(missing_ok=True)
+        self._servers = [
+            _server(
+                f"unix:{self.plugins / 'kubelet.sock'}",
+                "v1beta1.Registration",
+                {"Register": (self._register, plugin.RegisterRequest)},
+            ),
+            _server(
+                f"unix:{self.pod_resources}",
+                "v1.PodResourcesLister",
+                {"List": (self._list, resources.ListPodResourcesRequest)},
+            ),
+        ]
+
+    def stop(self) -> None:
+        for server in self._servers:
+            server.stop(None).wait()
+        for channel in self._endpoints.values():
+            channel.close()
+        self._endpoints.clear()
+        self.devices.clear()
+
+    # --- what plugins and others ask it -------------------------------------------------------
+
+    def _register(self, asked: Any, _: Any) -> plugin.Empty:
+        channel = grpc.insecure_channel(
+            f"unix:{self.plugins / asked.endpoint}",
+            options=(("grpc.max_receive_message_length", _LONGEST),),
+        )
+        options = _call(channel, "GetDevicePluginOptions", plugin.DevicePluginOptions)(
+            plugin.Empty(), timeout=10
+        )
+        former = self._endpoints.pop(asked.resource_name, None)
+        if former is not None:
+            former.close()  # the newest wins
+        self._options[asked.resource_name] = options
+        self._endpoints[asked.resource_name] = channel
+        threading.Thread(target=self._watch, args=(asked.resource_name, channel)).start()
+        self.registrations += 1
+        return plugin.Empty()
+
+    def _watch(self, resource: str, channel: grpc.Channel) -> None:
+        stream = channel.unary_stream(
+            "/v1beta1.DevicePlugin/ListAndWatch",
+            request_serializer=plugin.Empty.SerializeToString,
+            response_deserializer=plugin.ListAndWatchResponse.FromString,
+        )(plugin.Empty())
+        with suppress(grpc.RpcError, ValueError):
+            for found in stream:
+                self.devices[resource] = {one.ID: one.health for one in found.devices}
+        if self._endpoints.get(resource) is channel:
+            # The plugin is gone: nothing of it can be had.
+            self.devices[resource] = {}
+
+    def _list(self, _: Any, context: grpc.ServicerContext) -> resources.ListPodResourcesResponse:
+        if not self.answers_about_pods:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "rate limit exceeded")
+        pods: dict[tuple[str, str], list[resources.ContainerResources]] = {}
+        for owner, held in self._held.items():
+            found = resources.ContainerResources(
+                name=owner.container,
+                devices=[
+                    resources.ContainerDevices(resource_name=name, device_ids=ids)
+                    for name, ids in held.items()
+                ],
+            )
+            pods.setdefault((owner.namespace, owner.pod), []).append(found)
+        return resources.ListPodResourcesResponse(
+            pod_resources=[
+                resources.PodResources(namespace=namespace, name=name, containers=found)
+                for (namespace, name), found in pods.items()
+            ]
+        )
+
+    # --- what it does with pods ---------------------------------------------------------------
+
+    def admit(self, namespace: str, pod: str, asked: Mapping[str, Mapping[str, int]]) -> None:
+        """`asked`: by container, by resource. One container after the other, as it does."""
+        owners = [Owner(namespace, pod, container) for container in asked]
+        for owner in owners:
+            self._held[owner] = {}
+        try:
+            for owner in owners:
+                for resource, number in asked[owner.container].items():
+                    self._allocate(owner, resource, number)
+        except UnexpectedAdmissionError:
+            self.remove(namespace, pod)
+            raise
+
+    def _allocate(self, owner: Owner, resource: str, number: int) -> None:
+        taken = {one for held in self._held.values() for one in held.get(resource, ())}
+        healthy = [i for i, h in self.devices.get(resource, {}).items() if h == "Healthy"]
+        free = [one for one in healthy if one not in taken]
+        if len(free) < number:
+            text = f"requested: {number}, available: {len(free)}"
+            raise UnexpectedAdmissionError(f"Allocate failed: {resource} {text}")
+        self._random.shuffle(free)
+        channel, ids = self._endpoints[resource], free[:number]
+        if self._options[resource].get_preferred_allocation_available:
+            asked = plugin.ContainerPreferredAllocationRequest(
+                available_deviceIDs=free, allocation_size=number
+            )
+            ask = _call(channel, "GetPreferredAllocation", plugin.PreferredAllocationResponse)
+            found = ask(plugin.PreferredAllocationRequest(container_requests=[asked]), timeout=10)
+            preferred = list(found.container_responses[0].deviceIDs)
+            if len(preferred) == number and set(preferred) <= set(free):
+                ids = preferred
+        self._random.shuffle(ids)
+        request = plugin.AllocateRequest(
+            container_requests=[plugin.ContainerAllocateRequest(devices_ids=ids)]
+        )
+        try:
+            answer = _call(channel, "Allocate", plugin.AllocateResponse)(request, timeout=10)
+        except grpc.RpcError as error:
+            raise UnexpectedAdmissionError(f"Allocate failed: {_details(error)}") from None
+        self._held[owner][resource] = ids
+        names = [device.name for device in answer.container_responses[0].cdi_devices]
+        self._cdi_devices[owner] = self._cdi_devices.get(owner, []) + names
+
+    def start_container(self, namespace: str, pod: str, container: str) -> dict[str, str]:
+        """Ask whether all is ready, and return the environment that the runtime would add."""
+        owner = Owner(namespace, pod, container)
+        for resource, ids in self._held[owner].items():
+            if self._options[resource].pre_start_required:
+                ask = _call(
+                    self._endpoints[resource], "PreStartContainer", plugin.PreStartContainerResponse
+                )
+                try:
+                    ask(plugin.PreStartContainerRequest(devices_ids=ids), timeout=30)
+                except grpc.RpcError as error:
+                    raise StartError(_details(error)) from None
+        env: dict[str, str] = {}
+        for name in self._cdi_devices.get(owner, ()):
+            env |= self._injected(name)
+        return env
+
+    def _injected(self, name: str) -> dict[str, str]:
+        """As a container runtime does: a device that no file has is an error."""
+        kind, _, device = name.partition("=")
+        for spec in self._specs():
+            for one in spec["devices"] if spec["kind"] == kind else ():
+                if one["name"] == device:
+                    return dict(entry.split("=", 1) for entry in one["containerEdits"]["env"])
+        raise StartError(f"unresolvable CDI devices {name}")
+
+    def _specs(self) -> Iterator[Any]:
+        for path in self.cdi.glob("*.json"):
+            yield json.loads(path.read_text())
+
+    def remove(self, namespace: str, pod: str) -> None:
+        """The pod is gone."""
+        for owner in [one for one in self._held if one[:2] == (namespace, pod)]:
+            del self._held[owner]
+            self._cdi_devices.pop(owner, None)
+
+    def number(self, resource: str, health: str = "Healthy") -> int:
+        return list(self.devices.get(resource, {}).values()).count(health)
+
+    def waits_for(self, resource: str, number: int) -> None:
+        eventually(lambda: self.number(resource) == number, f"{number} healthy {resource}")
+
+
+def _server(address: str, service: str, methods: Mapping[str, Any]) -> grpc.Server:
+    server = grpc.server(ThreadPoolExecutor(8))
+    handlers: dict[str, Any] = {
+        name: grpc.unary_unary_rpc_method_handler(
+            answer,
+            request_deserializer=asked.FromString,
+            response_serializer=lambda found: found.SerializeToString(),
+        )
+        for name, (answer, asked) in methods.items()
+    }
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    server.add_insecure_port(address)
+    server.start()
+    return server
+
+
+def _call(channel: grpc.Channel, method: str, answer: Any) -> Any:
+    return channel.unary_unary(
+        f"/v1beta1.DevicePlugin/{method}",
+        request_serializer=lambda asked: asked.SerializeToString(),
+        response_deserializer=answer.FromString,
+    )
+
+
+def _details(error: Any) -> str:
+    return str(error.details())

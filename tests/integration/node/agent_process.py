@@ -1,0 +1,152 @@
+"""The agent as a process of its own, beside a Python kubelet."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster, eventually
+from harness.python_kubelet import PythonKubelet
+from integration.asking import ask
+
+MEMORY, COUNT = v.GPU_MEMORY, v.GPU_COUNT
+
+
+class AgentNode:
+    def __init__(self, plane: Cluster, namespace: str, name: str, folder: Path) -> None:
+        self.plane, self.namespace, self.name, self.folder = plane, namespace, name, folder
+        self.kubelet = PythonKubelet(folder)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.cards: list[dict[str, Any]] = []
+        self.settings: dict[str, Any] = {}
+
+    # --- the agent ----------------------------------------------------------------------------
+
+    def write_cards(self) -> None:
+        unfinished = self.folder / "cards.unfinished"
+        unfinished.write_text(yaml.safe_dump({"cards": self.cards}))
+        unfinished.replace(self.folder / "cards.yaml")
+
+    def start(self) -> None:
+        settings = {
+            "node": self.name,
+            "kubeconfig": str(self.plane.kubeconfig),
+            "inventory": {"file": "cards.yaml", "interval": 0.1},
+            "kubelet": {
+                "plugins": str(self.kubelet.plugins),
+                "podResources": str(self.kubelet.pod_resources),
+            },
+            "cdi": str(self.kubelet.cdi),
+            "http": {"host": "127.0.0.1", "port": 0},
+            **self.settings,
+        }
+        config = self.folder / "node.yaml"
+        config.write_text(yaml.safe_dump(settings))
+        with (self.folder / "agent.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "cardquota_node", "run", "--config", str(config)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        os.kill(self.process.pid, number)
+        code = self.process.wait(30)
+        self.process = None
+        return code
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "agent.log").read_text()
+
+    def says(self, text: str) -> None:
+        eventually(lambda: text in self.log, f"the agent says <{text}>")
+
+    # --- its object, and pods -----------------------------------------------------------------
+
+    def notes(self) -> dict[str, str]:
+        """The annotations of the node."""
+        found = ask(self.plane, "GET", f"/api/v1/nodes/{self.name}").body
+        return dict(found["metadata"].get("annotations") or {})
+
+    def pod(self, name: str, containers: Mapping[str, int], **notes: str) -> None:
+        """Create a pod that is bound to the node, with these annotations, and admit it."""
+        self.create(name, containers, **notes)
+        self.admit(name, containers)
+
+    def create(self, name: str, containers: Mapping[str, int], **notes: str) -> None:
+        body = {
+            "metadata": {"name": name, "namespace": self.namespace, "annotations": notes},
+            "spec": {
+                "nodeName": self.name,
+                "containers": [
+                    {"name": c, "image": "x", "resources": {"limits": {MEMORY: str(n)}}}
+                    for c, n in containers.items()
+                ],
+            },
+        }
+        answer = ask(self.plane, "POST", f"/api/v1/namespaces/{self.namespace}/pods", body)
+        assert answer.ok, answer
+
+    def admit(self, name: str, containers: Mapping[str, int]) -> None:
+        asked = {container: {MEMORY: number} for container, number in containers.items()}
+        self.kubelet.admit(self.namespace, name, asked)
+
+    def start_container(self, pod: str, container: str = "main") -> dict[str, str]:
+        return self.kubelet.start_container(self.namespace, pod, container)
+
+    def pod_notes(self, name: str) -> dict[str, str]:
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{name}"
+        return dict(ask(self.plane, "GET", path).body["metadata"].get("annotations") or {})
+
+
+def placed_on(card: int, amount: int, **others: str) -> dict[str, str]:
+    """What the extender writes on a pod that it binds."""
+    return {
+        v.GPU_MEMORY_CARD: str(card),
+        v.GPU_MEMORY_OF_POD: str(amount),
+        v.GPU_MEMORY_ASSIGNED: "false",
+        v.GPU_MEMORY_ASSUMED_AT: "1700000000000000001",
+        **others,
+    }
+
+
+@contextmanager
+def agent_node(
+    plane: Cluster,
+    namespace: str,
+    name: str,
+    folder: Path,
+    *,
+    sizes: tuple[int, ...],
+    **settings: Any,
+) -> Iterator[AgentNode]:
+    node = AgentNode(plane, namespace, name, folder)
+    node.cards = [
+        {"uuid": f"GPU-{number}", "product": "NVIDIA-A10", "memory": size}
+        for number, size in enumerate(sizes)
+    ]
+    node.settings = settings
+    node.write_cards()
+    body = {"metadata": {"name": name}, "spec": {"unschedulable": True}}
+    assert ask(plane, "POST", "/api/v1/nodes", body).ok
+    node.kubelet.start()
+    node.start()
+    try:
+        node.kubelet.waits_for(COUNT, len(sizes))
+        node.kubelet.waits_for(MEMORY, sum(sizes))
+        yield node
+    finally:
+        if node.process is not None:
+            node.stop(signal.SIGKILL)
+        node.kubelet.stop()
+        ask(plane, "DELETE", f"/api/v1/nodes/{name}")

@@ -1,0 +1,129 @@
+"""What containers get that ask for memory of a card: a real API server, the agent as a process, and
+a Python kubelet that replays what a kubelet does.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import eventually
+from harness.python_kubelet import StartError, UnexpectedAdmissionError
+
+from .agent_process import COUNT, MEMORY, AgentNode, placed_on
+
+ALL = 16_376 + 8_188
+
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
+
+
+def test_a_container_gets_the_card_that_its_pods_annotation_names(two_cards: AgentNode) -> None:
+    two_cards.pod("p", {"main": 4_000}, **placed_on(1, 4_000))
+    assert two_cards.start_container("p") == {
+        "NVIDIA_VISIBLE_DEVICES": "GPU-1",
+        "CUDA_VISIBLE_DEVICES": "GPU-1",
+        "ALIYUN_COM_GPU_MEM_IDX": "1",
+        "ALIYUN_COM_GPU_MEM_POD": "4000",
+        "ALIYUN_COM_GPU_MEM_CONTAINER": "4000",
+        "ALIYUN_COM_GPU_MEM_DEV": "8188",
+    }
+    notes = two_cards.pod_notes("p")
+    assert notes[v.GPU_MEMORY_ASSIGNED] == "true"
+    assert notes[v.GPU_MEMORY_ASSUMED_AT] == "1700000000000000001"
+    assert [two_cards.start_container("p")["ALIYUN_COM_GPU_MEM_IDX"] for _ in range(3)] == ["1"] * 3
+
+
+def test_pods_of_equal_size_that_start_in_the_same_moment_are_never_crossed(
+    two_cards: AgentNode,
+) -> None:
+    named = {f"p{n}": n % 2 for n in range(20)}
+    for name, card in named.items():
+        two_cards.create(name, {"main": 500}, **placed_on(card, 500))
+    for name in reversed(named):
+        two_cards.admit(name, {"main": 500})
+    with ThreadPoolExecutor(8) as threads:
+        found = dict(zip(named, threads.map(two_cards.start_container, named), strict=True))
+    assert {name: int(env["ALIYUN_COM_GPU_MEM_IDX"]) for name, env in found.items()} == named
+
+
+def test_two_containers_of_a_pod_have_its_card_and_each_its_part(two_cards: AgentNode) -> None:
+    two_cards.pod("p", {"a": 1_000, "b": 2_000}, **placed_on(0, 3_000))
+    found = [two_cards.start_container("p", one) for one in "ab"]
+    assert [env["ALIYUN_COM_GPU_MEM_CONTAINER"] for env in found] == ["1000", "2000"]
+    assert [env["ALIYUN_COM_GPU_MEM_POD"] for env in found] == ["3000", "3000"]
+    assert {env["NVIDIA_VISIBLE_DEVICES"] for env in found} == {"GPU-0"}
+
+
+@pytest.mark.parametrize(
+    ("amount", "notes", "said"),
+    [
+        (100, {}, "has no annotation ALIYUN_COM_GPU_MEM_IDX: the scheduler that bound it"),
+        (100, placed_on(9, 100), "names card <9>, the node has <2>, from 0 on"),
+        (100, {v.GPU_MEMORY_CARD: "-1"}, "<-1> is not the index of a card"),
+        (100, {v.GPU_MEMORY_CARD: "one"}, "<one> is not the index of a card"),
+        (100, placed_on(0, 200), "_POD is <200>, the pod asks for <100>"),
+        (9_000, placed_on(1, 9_000), "asks for <9000> MiB, card <1> has <8188>"),
+    ],
+)
+def test_a_container_whose_card_is_not_known_does_not_start(
+    two_cards: AgentNode, amount: int, notes: dict[str, str], said: str
+) -> None:
+    two_cards.pod("bad", {"main": amount}, **notes)
+    two_cards.pod("good", {"main": 100}, **placed_on(1, 100))
+    with pytest.raises(StartError, match=said):
+        two_cards.start_container("bad")
+    assert two_cards.start_container("good")["ALIYUN_COM_GPU_MEM_IDX"] == "1"
+    two_cards.says(f"not started: pod <{two_cards.namespace}/bad>")
+
+
+def test_more_than_there_is_fails_at_admission(two_cards: AgentNode) -> None:
+    with pytest.raises(UnexpectedAdmissionError, match="available: 24564"):
+        two_cards.pod("p", {"main": 25_000}, **placed_on(0, 25_000))
+
+
+def test_who_has_a_card_is_not_given_another_when_the_kubelet_or_the_agent_starts_again(
+    two_cards: AgentNode,
+) -> None:
+    two_cards.pod("p", {"main": 4_000}, **placed_on(1, 4_000))
+    first = two_cards.start_container("p")
+    two_cards.kubelet.stop()
+    two_cards.kubelet.start()
+    two_cards.kubelet.waits_for(MEMORY, ALL)
+    assert two_cards.start_container("p") == first
+    two_cards.stop()
+    two_cards.kubelet.waits_for(MEMORY, 0)
+    two_cards.start()
+    two_cards.kubelet.waits_for(MEMORY, ALL)
+    assert two_cards.start_container("p") == first
+
+
+def test_a_sick_card_is_offered_as_such_and_published_and_so_is_its_recovery(
+    two_cards: AgentNode,
+) -> None:
+    eventually(lambda: v.CARD_MEMORY in two_cards.notes(), "sizes on the node")
+    assert two_cards.notes()[v.CARD_MEMORY] == "[16376, 8188]"
+    two_cards.pod("p", {"main": 100}, **placed_on(1, 100))
+    two_cards.cards[1]["problem"] = "XID 79"
+    two_cards.write_cards()
+    two_cards.kubelet.waits_for(MEMORY, 16_376)
+    assert two_cards.kubelet.number(MEMORY, "Unhealthy") == 8_188
+    eventually(lambda: two_cards.notes().get(v.UNHEALTHY_CARDS) == "1", "the sick card")
+    with pytest.raises(StartError, match="card <1> is sick: XID 79"):
+        two_cards.start_container("p")
+    del two_cards.cards[1]["problem"]
+    two_cards.write_cards()
+    two_cards.kubelet.waits_for(MEMORY, ALL)
+    eventually(lambda: v.UNHEALTHY_CARDS not in two_cards.notes(), "no sick card")
+    two_cards.kubelet.waits_for(COUNT, 2)
+    assert two_cards.start_container("p")["ALIYUN_COM_GPU_MEM_IDX"] == "1"
+
+
+def test_what_cannot_be_asked_keeps_a_container_from_starting_until_it_can(
+    two_cards: AgentNode,
+) -> None:
+    two_cards.pod("p", {"main": 100}, **placed_on(0, 100))
+    two_cards.kubelet.answers_about_pods = False
+    with pytest.raises(StartError, match="rate limit exceeded: it is asked again"):
+        two_cards.start_container("p")
+    two_cards.kubelet.answers_about_pods = True
+    assert two_cards.start_container("p")["ALIYUN_COM_GPU_MEM_IDX"] == "0"
