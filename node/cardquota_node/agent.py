@@ -9,21 +9,26 @@
 import asyncio
 import json
 import logging
+import time
 from typing import Final
 
 from cardquota.quota import vocabulary as v
 
 from .api_server import ApiServer, ApiServerError
 from .cdi import CdiFolder
-from .inventory import Inventory, InventoryError
+from .health_server import HealthServer
+from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
 from .memory_resource import CountResource, MemoryResource
 from .node_cards import NodeCards
+from .node_metrics import NodeMetrics
 from .node_settings import NodeSettings
 
 KIND: Final = "cardquota.volcano.sh/memory"
 """Of the CDI devices."""
 _log = logging.getLogger("cardquota_node")
+_HUNG: Final = 60.0
+"""Seconds without an answer about the cards after which the agent is not well."""
 _CLEANING: Final = 30.0
 """Seconds between two looks for containers that are gone."""
 _WAITING: Final = 10.0
@@ -35,28 +40,55 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     server, node = ApiServer(settings.kubeconfig), settings.node_name
     cards = NodeCards(settings.memory.unit)
     pods = PodResources(settings.kubelet.pod_resources)
-    memory = MemoryResource(
-        cards, pods, server, CdiFolder(KIND, settings.cdi), settings.memory.unannotated
-    )
+    metrics = NodeMetrics(cards)
+    cdi = CdiFolder(KIND, settings.cdi)
+    memory = MemoryResource(cards, pods, server, cdi, settings.memory.unannotated)
+    looks = _Looks(inventory, settings.inventory.interval)
     _log.info("cards are listed by %s", inventory.source)
-    await _first_look(cards, inventory, settings.inventory.interval)
     async with asyncio.TaskGroup() as tasks:
+        health = HealthServer(metrics.registry, looks.problem)
+        tasks.create_task(health.serve(settings.http.host, settings.http.port))
+        await _first_look(cards, looks)
         for resource, endpoint in (
             (memory, "cardquota-gpu-mem.sock"),
             (CountResource(cards), "cardquota-gpu-count.sock"),
         ):
             tasks.create_task(_offer(resource, endpoint, cards, settings))
-        tasks.create_task(_look(cards, inventory, settings.inventory.interval))
+        tasks.create_task(_look(cards, looks))
         tasks.create_task(_publish(cards, server, node))
         tasks.create_task(_clean(memory))
 
 
-async def _first_look(cards: NodeCards, inventory: Inventory, interval: float) -> None:
+class _Looks:
+    """Lists the cards, and knows for how long nobody has answered: a driver may hang for good."""
+
+    def __init__(self, inventory: Inventory, interval: float) -> None:
+        self._inventory, self.interval = inventory, interval
+        self._answered = time.monotonic()
+
+    async def cards(self) -> tuple[NodeCard, ...]:
+        """Raises InventoryError."""
+        try:
+            return await asyncio.to_thread(self._inventory.cards)
+        finally:
+            self._answered = time.monotonic()
+
+    def problem(self) -> str:
+        """Empty: somebody has answered lately, if only that there are no cards."""
+        silent = time.monotonic() - self._answered - self.interval
+        return (
+            f"{self._inventory.source} has not answered for {silent:.0f} s"
+            if (silent > _HUNG)
+            else ""
+        )
+
+
+async def _first_look(cards: NodeCards, looks: _Looks) -> None:
     """Nothing is offered before it is known what there is."""
     told = ""
     while not cards.cards:
         try:
-            cards.see(await asyncio.to_thread(inventory.cards))
+            cards.see(await looks.cards())
             text = "" if cards.cards else "there are none"
         except InventoryError as error:
             text = str(error)
@@ -64,7 +96,7 @@ async def _first_look(cards: NodeCards, inventory: Inventory, interval: float) -
             told = text
             _log.warning("waiting for cards: %s", text)
         if text:
-            await asyncio.sleep(interval)
+            await asyncio.sleep(looks.interval)
     _log.info(
         "<%d> cards with <%d> %s in all, one device ID for each %s",
         len(cards.cards),
@@ -74,13 +106,13 @@ async def _first_look(cards: NodeCards, inventory: Inventory, interval: float) -
     )
 
 
-async def _look(cards: NodeCards, inventory: Inventory, interval: float) -> None:
+async def _look(cards: NodeCards, looks: _Looks) -> None:
     """Cards that cannot be listed any more stay as they were seen last: that is no word on them."""
     told = ""
     while True:
-        await asyncio.sleep(interval)
+        await asyncio.sleep(looks.interval)
         try:
-            changed, text = cards.see(await asyncio.to_thread(inventory.cards)), ""
+            changed, text = cards.see(await looks.cards()), ""
         except InventoryError as error:
             changed, text = False, str(error)
         if text and text != told:

@@ -1,55 +1,72 @@
-"""The plain HTTP server: `/metrics`, and `/healthz` for the kubelet."""
+"""The plain HTTP server: `/metrics`, and `/healthz` for the kubelet.
 
+It knows GET alone, answers each connection once, and takes no more than a few at a time. A library
+for that would take a tenth of the agent's memory.
+"""
+
+import asyncio
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
+_MOST: Final = 32
+"""Connections at a time. More are closed unanswered."""
 _TIMEOUT: Final = 5.0
-"""Seconds that a caller may take."""
+"""Seconds that a connection may take."""
+_LONGEST: Final = 8 * 1024
+"""Bytes of a request."""
 _TEXT: Final = "text/plain; charset=utf-8"
+_REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 503: "Service Unavailable"}
 
 
 class HealthServer:
-    """Listens in a thread of its own until it is closed."""
+    """Anybody who reaches the port may read: there is no secret in it."""
 
-    def __init__(
-        self, host: str, port: int, registry: CollectorRegistry, problem: Callable[[], str]
-    ) -> None:
-        """`problem`: why the agent is not well; empty: it is. Raises OSError."""
-
-        class Answer(BaseHTTPRequestHandler):
-            timeout = _TIMEOUT
-            server_version, sys_version = "cardquota-node", ""
-
-            def do_GET(self) -> None:
-                if self.path == "/metrics":
-                    self._answer(200, CONTENT_TYPE_LATEST, generate_latest(registry))
-                elif self.path == "/healthz":
-                    text = problem()
-                    self._answer(503 if text else 200, _TEXT, f"{text or 'ok'}\n".encode())
-                else:
-                    self._answer(404, _TEXT, b"there are /metrics and /healthz\n")
-
-            def _answer(self, code: int, kind: str, body: bytes) -> None:
-                self.send_response(code)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """No line for each probe."""
-
-        self._server = ThreadingHTTPServer((host, port), Answer)
-        self._server.daemon_threads = True
-        self.port = self._server.server_port
+    def __init__(self, registry: CollectorRegistry, problem: Callable[[], str]) -> None:
+        """`problem`: why the agent is not well; empty: it is."""
+        self._registry, self._problem = registry, problem
+        self._open = 0
+        self.port = 0
         """Where it listens."""
-        Thread(target=self._server.serve_forever, name="http", daemon=True).start()
 
-    def close(self) -> None:
-        """Answer nobody any more."""
-        self._server.shutdown()
-        self._server.server_close()
+    async def serve(self, host: str, port: int) -> None:
+        """Answer until cancelled. Raises OSError."""
+        server = await asyncio.start_server(self._connected, host, port, limit=_LONGEST)
+        self.port = server.sockets[0].getsockname()[1]
+        async with server:
+            await server.serve_forever()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if self._open <= _MOST:
+                async with asyncio.timeout(_TIMEOUT):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(self._answer(head))
+                    await writer.drain()
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # whoever asks so gets no answer
+        finally:
+            self._open -= 1
+            writer.close()
+
+    def _answer(self, head: bytes) -> bytes:
+        method, _, rest = head.partition(b" ")
+        path = rest.split(b" ", 1)[0].split(b"?", 1)[0]
+        if method != b"GET":
+            return _response(400, _TEXT, b"only GET is answered\n")
+        if path == b"/metrics":
+            return _response(200, CONTENT_TYPE_LATEST, generate_latest(self._registry))
+        if path == b"/healthz":
+            text = self._problem()
+            return _response(503 if text else 200, _TEXT, f"{text or 'ok'}\n".encode())
+        return _response(404, _TEXT, b"there are /metrics and /healthz\n")
+
+
+def _response(code: int, kind: str, body: bytes) -> bytes:
+    head = (
+        f"HTTP/1.1 {code} {_REASONS[code]}\r\nContent-Type: {kind}\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
