@@ -19,17 +19,15 @@ from .cdi import CdiFolder
 from .health_server import HealthServer
 from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
-from .memory_resource import CountResource, MemoryResource
+from .memory_resource import KIND, CountResource, MemoryResource
 from .node_cards import NodeCards
 from .node_metrics import NodeMetrics
 from .node_settings import NodeSettings
 
-KIND: Final = "cardquota.volcano.sh/memory"
-"""Of the CDI devices."""
 _log = logging.getLogger("cardquota_node")
 _HUNG: Final = 60.0
 """Seconds without an answer about the cards after which the agent is not well."""
-_CLEANING: Final = 30.0
+_CLEANING: Final = 10.0
 """Seconds between two looks for containers that are gone."""
 _WAITING: Final = 10.0
 """Seconds between two words about cards that cannot be listed."""
@@ -47,7 +45,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     _log.info("cards are listed by %s", inventory.source)
     async with asyncio.TaskGroup() as tasks:
         health = HealthServer(metrics.registry, looks.problem)
-        tasks.create_task(health.serve(settings.http.host, settings.http.port))
+        tasks.create_task(health.serve(settings.http.host, settings.http.port, _log.info))
         await _first_look(cards, looks)
         for resource, endpoint in (
             (memory, "cardquota-gpu-mem.sock"),

@@ -20,7 +20,7 @@ from cardquota.cli.command_group import CommandGroup
 from cardquota.cli.output import ExitCode
 
 from .inventory import FileInventory, Inventory, InventoryError, NoDriverError, NvmlInventory
-from .listing import as_data, as_table
+from .listing import allocations_data, allocations_table, as_data, as_table
 from .node_settings import NodeSettings, load
 from .yaml_file import YamlFileError
 
@@ -115,6 +115,31 @@ def inventory(
         typer.echo(json.dumps(as_data(cards), indent=2))
     else:
         typer.echo("\n".join(as_table(cards)))
+
+
+@app.command()
+def allocations(
+    config: Config = None,
+    output: Annotated[Form, typer.Option("--output", "-o", help="Output format.")] = Form.TEXT,
+) -> None:
+    """Show which container has memory of which card, as the kubelet of this node says."""
+    from .cdi import CdiFolder
+    from .kubelet import PodResources, PodResourcesError
+    from .memory_resource import KIND
+    from .memory_resource import allocations as find
+
+    try:
+        settings = load(config)
+        pods = PodResources(settings.kubelet.pod_resources)
+        found = asyncio.run(find(pods, CdiFolder(KIND, settings.cdi)))
+    except YamlFileError as error:
+        raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
+    except PodResourcesError as error:
+        raise _failed(error, ExitCode.FAILED) from None
+    if output is Form.JSON:
+        typer.echo(json.dumps(allocations_data(found), indent=2))
+    else:
+        typer.echo("\n".join(allocations_table(found)))
 
 
 def _inventory(settings: NodeSettings) -> Inventory:

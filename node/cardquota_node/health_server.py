@@ -27,13 +27,11 @@ class HealthServer:
         """`problem`: why the agent is not well; empty: it is."""
         self._registry, self._problem = registry, problem
         self._open = 0
-        self.port = 0
-        """Where it listens."""
 
-    async def serve(self, host: str, port: int) -> None:
+    async def serve(self, host: str, port: int, log: Callable[[str], None]) -> None:
         """Answer until cancelled. Raises OSError."""
         server = await asyncio.start_server(self._connected, host, port, limit=_LONGEST)
-        self.port = server.sockets[0].getsockname()[1]
+        log(f"listening on port <{server.sockets[0].getsockname()[1]}>")
         async with server:
             await server.serve_forever()
 

@@ -1,6 +1,7 @@
-"""The cards of a node as a table for people, or as data for programs."""
+"""The cards of a node, and who has them, as a table for people or as data for programs."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from .inventory import NodeCard
 
@@ -11,7 +12,10 @@ _SHOWN = 4
 
 def as_table(cards: Sequence[NodeCard]) -> Iterator[str]:
     """A head, and a line for each card; memory in MiB."""
-    rows = [_HEAD, *map(_row, cards)]
+    return _table([_HEAD, *map(_row, cards)])
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -59,3 +63,27 @@ def as_data(cards: Sequence[NodeCard]) -> list[dict[str, object]]:
         }
         for card in cards
     ]
+
+
+class Allocation(NamedTuple):
+    """A container that has memory of a card."""
+
+    namespace: str
+    pod: str
+    container: str
+    amount: int
+    """In the node's unit."""
+    card: str
+    """Its index; empty: the container was not started yet, or by another agent."""
+    uuid: str
+
+
+def allocations_table(found: Sequence[Allocation]) -> Iterator[str]:
+    """A head, and a line for each container."""
+    head = ("NAMESPACE", "POD", "CONTAINER", "AMOUNT", "CARD", "UUID")
+    return _table([head, *([str(value) or "-" for value in row] for row in found)])
+
+
+def allocations_data(found: Sequence[Allocation]) -> list[dict[str, object]]:
+    """Plain data."""
+    return [row._asdict() for row in found]

@@ -34,8 +34,11 @@ from .kubelet import (
     RefusedError,
 )
 from .kubelet import device_plugin_pb2 as wire
+from .listing import Allocation
 from .node_cards import NodeCards
 
+KIND: Final = "cardquota.volcano.sh/memory"
+"""Of the CDI devices."""
 _VISIBLE: Final = "NVIDIA_VISIBLE_DEVICES"
 _OF_CONTAINER: Final = "ALIYUN_COM_GPU_MEM_CONTAINER"
 _SHARED_NODES: Final = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
@@ -211,6 +214,19 @@ class MemoryResource:
             )
         except ApiServerError as error:
             raise RefusedError(f"it cannot be noted that the pod has its card: {error}") from None
+
+
+async def allocations(pods: PodResources, cdi: CdiFolder) -> list[Allocation]:
+    """Which container has memory of which card, as the kubelet and the CDI files say. Raises
+    PodResourcesError.
+    """
+    found = []
+    for owner in await pods.owners(v.GPU_MEMORY):
+        env = cdi.environment(_token(owner.ids))
+        card, uuid = env.get(v.GPU_MEMORY_CARD, ""), env.get(_VISIBLE, "")
+        where = owner.namespace, owner.pod, owner.container
+        found.append(Allocation(*where, len(owner.ids), card, uuid))
+    return sorted(found)
 
 
 class CountResource:

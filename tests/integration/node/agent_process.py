@@ -1,6 +1,8 @@
 """The agent as a process of its own, beside a Python kubelet."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import urllib3
 import yaml
 
 from cardquota.quota import vocabulary as v
@@ -71,6 +74,24 @@ class AgentNode:
     def says(self, text: str) -> None:
         eventually(lambda: text in self.log, f"the agent says <{text}>")
 
+    def command(self, name: str) -> Any:
+        """What a command prints as JSON."""
+        config = str(self.folder / "node.yaml")
+        done = subprocess.run(
+            [sys.executable, "-m", "cardquota_node", name, "--config", config, "-o", "json"],
+            capture_output=True,
+            check=True,
+            timeout=30,
+        )
+        return json.loads(done.stdout)
+
+    def page(self, path: str) -> tuple[int, str]:
+        """Code and text of a page of its HTTP server."""
+        found = re.search(r"listening on port <(\d+)>", self.log)
+        assert found is not None, self.log
+        answer = urllib3.request("GET", f"http://127.0.0.1:{found[1]}{path}", retries=False)
+        return answer.status, answer.data.decode()
+
     # --- its object, and pods -----------------------------------------------------------------
 
     def notes(self) -> dict[str, str]:
@@ -128,6 +149,7 @@ def agent_node(
     folder: Path,
     *,
     sizes: tuple[int, ...],
+    offered: int = 0,
     **settings: Any,
 ) -> Iterator[AgentNode]:
     node = AgentNode(plane, namespace, name, folder)
@@ -143,7 +165,7 @@ def agent_node(
     node.start()
     try:
         node.kubelet.waits_for(COUNT, len(sizes))
-        node.kubelet.waits_for(MEMORY, sum(sizes))
+        node.kubelet.waits_for(MEMORY, offered or sum(sizes))
         yield node
     finally:
         if node.process is not None:

@@ -127,3 +127,37 @@ def test_what_cannot_be_asked_keeps_a_container_from_starting_until_it_can(
         two_cards.start_container("p")
     two_cards.kubelet.answers_about_pods = True
     assert two_cards.start_container("p")["ALIYUN_COM_GPU_MEM_IDX"] == "0"
+
+
+def test_the_commands_show_the_cards_and_who_has_them(two_cards: AgentNode) -> None:
+    two_cards.pod("p", {"main": 4_000}, **placed_on(1, 4_000))
+    two_cards.pod("waits", {"main": 10}, **placed_on(0, 10))
+    two_cards.start_container("p")
+    where = {"namespace": two_cards.namespace, "container": "main"}
+    assert two_cards.command("allocations") == [
+        {**where, "pod": "p", "amount": 4_000, "card": "1", "uuid": "GPU-1"},
+        {**where, "pod": "waits", "amount": 10, "card": "", "uuid": ""},
+    ]
+    shown = two_cards.command("inventory")
+    assert [(card["uuid"], card["memory"], card["healthy"]) for card in shown] == [
+        ("GPU-0", 16_376, True),
+        ("GPU-1", 8_188, True),
+    ]
+
+
+def test_files_of_containers_that_are_gone_go_and_the_others_stay(two_cards: AgentNode) -> None:
+    for name in ("stays", "goes"):
+        two_cards.pod(name, {"main": 10}, **placed_on(0, 10))
+        two_cards.start_container(name)
+    two_cards.kubelet.remove(two_cards.namespace, "goes")
+    eventually(lambda: len(list(two_cards.kubelet.cdi.glob("*.json"))) == 1, "one file")
+    assert two_cards.start_container("stays")["ALIYUN_COM_GPU_MEM_IDX"] == "0"
+
+
+def test_health_and_metrics_are_answered(two_cards: AgentNode) -> None:
+    assert two_cards.page("/healthz") == (200, "ok\n")
+    code, text = two_cards.page("/metrics")
+    row = '{card="1",product="NVIDIA-A10",uuid="GPU-1"}'
+    assert (code, f"cardquota_node_card_healthy{row} 1.0" in text) == (200, True)
+    assert f"cardquota_node_card_memory_bytes{row} {8_188 * 2**20:e}".split("e")[0] in text
+    assert two_cards.page("/secrets")[0] == 404
