@@ -19,7 +19,14 @@ import typer
 from cardquota.cli.command_group import CommandGroup
 from cardquota.cli.output import ExitCode
 
-from .inventory import FileInventory, Inventory, InventoryError, NoDriverError, NvmlInventory
+from .inventory import (
+    FileInventory,
+    Inventory,
+    InventoryError,
+    NoDriverError,
+    NvmlInventory,
+    XidWatch,
+)
 from .listing import allocations_data, allocations_table, as_data, as_table
 from .node_settings import NodeSettings, load
 from .yaml_file import YamlFileError
@@ -83,7 +90,10 @@ def run(config: Config = None) -> None:
         logging.basicConfig(
             level=settings.log.level.upper(), format="%(asctime)s %(levelname)s %(message)s"
         )
-        asyncio.run(_until_told(run_agent(settings, _inventory(settings))))
+        faults = XidWatch(settings.health.ignored_xids, settings.health.recovers_after)
+        if settings.inventory.file is None:
+            faults.start()
+        asyncio.run(_until_told(run_agent(settings, _inventory(settings, faults))))
     except YamlFileError as error:
         raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
 
@@ -142,9 +152,9 @@ def allocations(
         typer.echo("\n".join(allocations_table(found)))
 
 
-def _inventory(settings: NodeSettings) -> Inventory:
+def _inventory(settings: NodeSettings, faults: XidWatch | None = None) -> Inventory:
     file = settings.inventory.file
-    return FileInventory(file) if file is not None else NvmlInventory()
+    return FileInventory(file) if file is not None else NvmlInventory(faults)
 
 
 def _failed(error: Exception, code: int) -> typer.Exit:

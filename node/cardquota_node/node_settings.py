@@ -11,6 +11,7 @@ from pydantic import Field
 from cardquota.section import Section
 
 from .cdi import FOLDER as CDI_FOLDER
+from .inventory import OF_APPLICATIONS
 from .kubelet.registration import FOLDER as PLUGIN_FOLDER
 from .memory_resource import Unannotated
 from .memory_units import UnitSetting
@@ -36,6 +37,15 @@ class Memory(Section):
     unannotated: Unannotated = Unannotated.REFUSE
     """What a pod gets that no scheduler has given a card: `refuse` an error, `leastFree` the card
     with the least free memory that has enough."""
+
+
+class Health(Section):
+    """Which cards count as sick."""
+
+    ignored_xids: Annotated[tuple[int, ...], Field(max_length=1_000)] = OF_APPLICATIONS
+    """XIDs that say nothing of the card: an application causes them by its own fault."""
+    recovers_after: Annotated[float, Field(ge=0, le=604_800, allow_inf_nan=False)] = 1_800.0
+    """Seconds without another XID after which a card counts as healthy again."""
 
 
 class Kubelet(Section):
@@ -72,6 +82,7 @@ class NodeSettings(Section):
     """Of the API server. None: the service account of the agent's pod."""
     inventory: InventorySource = InventorySource()
     memory: Memory = Memory()
+    health: Health = Health()
     kubelet: Kubelet = Kubelet()
     cdi: Path = CDI_FOLDER
     """Folder of the files that tell the container runtime what a container gets (CDI). The runtime

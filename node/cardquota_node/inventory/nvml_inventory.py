@@ -6,12 +6,14 @@ not answer all of them, and one card that has fallen off the bus is no news abou
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeVar
 
 import pynvml
 
 from .node_card import CardProcess, InventoryError, Mig, NodeCard, NoDriverError
+from .xid_watch import XidWatch
 
 _MIB: Final = 1024 * 1024
 _NO_DRIVER: Final = (pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
@@ -25,7 +27,9 @@ class NvmlInventory:
 
     source = "the driver (NVML)"
 
-    def __init__(self) -> None:
+    def __init__(self, faults: XidWatch | None = None) -> None:
+        """`faults`: what the driver has reported meanwhile; None: nobody listens."""
+        self._faults = faults
         self._turn = threading.Lock()
         """The library counts who has opened it, but its handles are void once it is closed."""
 
@@ -41,11 +45,16 @@ class NvmlInventory:
                     ) from None
                 raise InventoryError(f"the NVIDIA driver does not answer: {_text(error)}") from None
             try:
-                return tuple(_card(index) for index in range(pynvml.nvmlDeviceGetCount()))
+                found = [_card(index) for index in range(pynvml.nvmlDeviceGetCount())]
             except pynvml.NVMLError as error:
                 raise InventoryError(f"the NVIDIA driver lists no cards: {_text(error)}") from None
             finally:
                 pynvml.nvmlShutdown()
+        if self._faults is None:
+            return tuple(found)
+        return tuple(
+            replace(card, problem=card.problem or self._faults.problem(card.uuid)) for card in found
+        )
 
 
 def _card(index: int) -> NodeCard:

@@ -1,5 +1,5 @@
-"""Pods that no scheduler has given a card, where that is allowed; and nodes whose memory is too much
-for one ID for each MiB.
+"""Pods that no scheduler has given a card, where that is allowed; and nodes whose memory is too
+much for one ID for each MiB.
 """
 
 from collections.abc import Iterator
