@@ -7,7 +7,7 @@ Writes `crds/` from the models, and `manifests/base/admission.yaml` for the defa
 writes, in `manifests/components`, what is added to and changed of that by a setting: in
 `gate-policy` if a policy sets the gate, in `volcano` beside Volcano, in `audit` in audit mode, in
 `extender` with the scheduler extender. That one also gets the configuration of the second
-kube-scheduler.
+kube-scheduler. And the messages of the kubelet for `node/`.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from cardquota.install.manifests import documents, render, text
 from cardquota.install.scheduler_configuration import scheduler_text
 from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
 
+from .kubelet_messages import kubelet_messages
 from .paths import CHECKOUT
 
 RESOURCES: Final = (QUEUE, POD_GROUP, QUEUE_REVIEW, WORKLOAD_REVIEW, TERM)
@@ -167,7 +168,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m cardquota_dev.generate")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args(arguments).check
-    return keep({**definitions(), **committed()}, check=check)
+    return keep({**definitions(), **committed(), **kubelet_messages()}, check=check)
 
 
 if __name__ == "__main__":
