@@ -15,7 +15,7 @@ IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door lint crds up down
+.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door gpu-check lint crds up down
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +57,9 @@ fuzz: $(STAMP) ## Send malformed and oversized input (N=1000000 SEED=1 KEEP=DIR)
 
 fuzz-door: $(STAMP) ## Send malformed calls to the scheduler extender (N=100000 SEED=1)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --door $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED))
+
+gpu-check: $(STAMP) ## On a machine with an NVIDIA card: compare what the node agent sees with nvidia-smi
+	$(BIN)/python -m cardquota_dev.gpu_check
 
 lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated files are up to date
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ itself, so it may wait while others ask about cards.
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
@@ -39,6 +40,8 @@ class XidWatch:
         self._ignored, self._recovers_after, self._clock = frozenset(ignored), recovers_after, clock
         self._faults: dict[str, _Fault] = {}
         """By UUID: the last one."""
+        self.heard = Counter[int]()
+        """How often each XID was reported, those that are ignored too."""
 
     def start(self) -> None:
         """Listen until the program ends."""
@@ -53,6 +56,7 @@ class XidWatch:
 
     def report(self, uuid: str, xid: int) -> None:
         """The driver has reported a fault of a card."""
+        self.heard[xid] += 1
         if xid in self._ignored:
             _log.info("card <%s>: XID %d is a fault of an application and is ignored", uuid, xid)
             return
