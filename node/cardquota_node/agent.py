@@ -29,23 +29,33 @@ _HUNG: Final = 60.0
 """Seconds without an answer about the cards after which the agent is not well."""
 _CLEANING: Final = 10.0
 """Seconds between two looks for containers that are gone."""
-_WAITING: Final = 10.0
-"""Seconds between two words about cards that cannot be listed."""
+_WAITING: Final = 5.0
+"""Seconds until it is tried again to publish the cards."""
 
 
 async def run(settings: NodeSettings, inventory: Inventory) -> None:
-    """Run until cancelled. Raises YamlFileError if the node has no name."""
+    """Run until cancelled. Raises YamlFileError if the node has no name, OSError if the port of its
+    pages is taken.
+    """
     server, node = ApiServer(settings.kubeconfig), settings.node_name
     cards = NodeCards(settings.memory.unit)
     pods = PodResources(settings.kubelet.pod_resources)
     metrics = NodeMetrics(cards)
     cdi = CdiFolder(KIND, settings.cdi)
-    memory = MemoryResource(cards, pods, server, cdi, settings.memory.unannotated)
+    memory = MemoryResource(
+        cards,
+        pods,
+        server,
+        cdi,
+        settings.memory.unannotated,
+        lambda result: metrics.starts.labels(result).inc(),
+    )
     looks = _Looks(inventory, settings.inventory.interval)
     _log.info("cards are listed by %s", inventory.source)
-    async with asyncio.TaskGroup() as tasks:
-        health = HealthServer(metrics.registry, looks.problem)
-        tasks.create_task(health.serve(settings.http.host, settings.http.port, _log.info))
+    health = HealthServer(metrics.registry, looks.problem)
+    listener = await health.listen(settings.http.host, settings.http.port)
+    _log.info("listening on port <%d>", listener.sockets[0].getsockname()[1])
+    async with listener, asyncio.TaskGroup() as tasks:
         await _first_look(cards, looks)
         for resource, endpoint in (
             (memory, "cardquota-gpu-mem.sock"),
@@ -131,7 +141,7 @@ async def _offer(
 
 async def _publish(cards: NodeCards, server: ApiServer, node: str) -> None:
     """Write each change on the node, and again until it is written."""
-    changed = asyncio.Event()
+    changed, told = asyncio.Event(), ""
     cards.listen(changed.set)
     while True:
         changed.clear()
@@ -141,9 +151,12 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str) -> None:
             notes = {v.CARD_MEMORY: sizes, v.UNHEALTHY_CARDS: sick or None}
             await asyncio.to_thread(server.annotate_node, node, notes)
         except ApiServerError as error:
-            _log.warning("the cards are not published yet: %s", error)
+            if str(error) != told:
+                told = str(error)
+                _log.warning("the cards are not published yet: %s", told)
             await asyncio.sleep(_WAITING)
             continue
+        told = ""
         await changed.wait()
 
 

@@ -96,6 +96,8 @@ def run(config: Config = None) -> None:
         asyncio.run(_until_told(run_agent(settings, _inventory(settings, faults))))
     except YamlFileError as error:
         raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
+    except OSError as error:
+        raise _failed(error, ExitCode.FAILED) from None
 
 
 async def _until_told(work: Coroutine[object, object, None]) -> None:

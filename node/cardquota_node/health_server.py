@@ -28,12 +28,9 @@ class HealthServer:
         self._registry, self._problem = registry, problem
         self._open = 0
 
-    async def serve(self, host: str, port: int, log: Callable[[str], None]) -> None:
-        """Answer until cancelled. Raises OSError."""
-        server = await asyncio.start_server(self._connected, host, port, limit=_LONGEST)
-        log(f"listening on port <{server.sockets[0].getsockname()[1]}>")
-        async with server:
-            await server.serve_forever()
+    async def listen(self, host: str, port: int) -> asyncio.Server:
+        """The caller serves and closes it. Raises OSError."""
+        return await asyncio.start_server(self._connected, host, port, limit=_LONGEST)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1

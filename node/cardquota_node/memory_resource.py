@@ -14,7 +14,7 @@ out fails: no container starts without its card, or with another.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -66,9 +66,11 @@ class MemoryResource:
         server: ApiServer,
         cdi: CdiFolder,
         unannotated: Unannotated,
+        count: Callable[[str], None],
     ) -> None:
+        """`count` is told of each start whether the card was `given` or `refused`."""
         self._cards, self._pods, self._server, self._cdi = cards, pods, server, cdi
-        self._unannotated = unannotated
+        self._unannotated, self._count = unannotated, count
         self._turn = asyncio.Lock()
         """Of two pods without a card the second must see what the first has got."""
 
@@ -105,6 +107,14 @@ class MemoryResource:
 
     async def pre_start(self, ids: Sequence[str]) -> None:
         """Write the container's CDI file, and on its pod that it has its card."""
+        try:
+            await self._give(ids)
+        except RefusedError:
+            self._count("refused")
+            raise
+        self._count("given")
+
+    async def _give(self, ids: Sequence[str]) -> None:
         async with self._turn:
             owners = await self._owners()
             owner = next((one for one in owners if one.ids.issuperset(ids)), None)

@@ -17,14 +17,8 @@ class NodeMetrics(Collector):
         self._cards = cards
         self.starts = Counter(
             "cardquota_node_container_starts",
-            "Starts of containers that were asked for, by whether they got their card.",
+            "Starts of containers with memory of a card: given their card, or refused.",
             ("result",),
-            registry=self.registry,
-        )
-        self.registrations = Counter(
-            "cardquota_node_registrations",
-            "How often a resource was registered at the kubelet.",
-            ("resource",),
             registry=self.registry,
         )
         self.registry.register(self)

@@ -37,7 +37,7 @@ class AgentNode:
         unfinished.write_text(yaml.safe_dump({"cards": self.cards}))
         unfinished.replace(self.folder / "cards.yaml")
 
-    def start(self) -> None:
+    def config(self) -> Path:
         settings = {
             "node": self.name,
             "kubeconfig": str(self.plane.kubeconfig),
@@ -52,6 +52,10 @@ class AgentNode:
         }
         config = self.folder / "node.yaml"
         config.write_text(yaml.safe_dump(settings))
+        return config
+
+    def start(self) -> None:
+        config = self.config()
         with (self.folder / "agent.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "cardquota_node", "run", "--config", str(config)],
@@ -74,6 +78,20 @@ class AgentNode:
     def says(self, text: str) -> None:
         eventually(lambda: text in self.log, f"the agent says <{text}>")
 
+    def another(self) -> subprocess.CompletedProcess[str]:
+        """A second agent of the node, which ends."""
+        command = [sys.executable, "-m", "cardquota_node", "run", "--config", str(self.config())]
+        return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+    def nowhere(self) -> str:
+        """A kubeconfig of an API server that does not listen."""
+        found = yaml.safe_load(self.plane.kubeconfig.read_text())
+        for entry in found["clusters"]:
+            entry["cluster"]["server"] = "https://127.0.0.1:1"
+        path = self.folder / "nowhere.yaml"
+        path.write_text(yaml.safe_dump(found))
+        return str(path)
+
     def command(self, name: str) -> Any:
         """What a command prints as JSON."""
         config = str(self.folder / "node.yaml")
@@ -87,10 +105,14 @@ class AgentNode:
 
     def page(self, path: str) -> tuple[int, str]:
         """Code and text of a page of its HTTP server."""
+        answer = urllib3.request("GET", f"http://127.0.0.1:{self.port}{path}", retries=False)
+        return answer.status, answer.data.decode()
+
+    @property
+    def port(self) -> int:
         found = re.search(r"listening on port <(\d+)>", self.log)
         assert found is not None, self.log
-        answer = urllib3.request("GET", f"http://127.0.0.1:{found[1]}{path}", retries=False)
-        return answer.status, answer.data.decode()
+        return int(found[1])
 
     # --- its object, and pods -----------------------------------------------------------------
 

@@ -118,6 +118,24 @@ def test_a_sick_card_is_offered_as_such_and_published_and_so_is_its_recovery(
     assert two_cards.start_container("p")["ALIYUN_COM_GPU_MEM_IDX"] == "1"
 
 
+def test_without_the_api_server_no_container_starts(two_cards: AgentNode) -> None:
+    two_cards.pod("p", {"main": 100}, **placed_on(0, 100))
+    two_cards.stop()
+    two_cards.settings["kubeconfig"] = two_cards.nowhere()
+    two_cards.start()
+    two_cards.kubelet.waits_for(MEMORY, ALL)
+    with pytest.raises(StartError, match="it is not known which card the pod has: GET .*refused"):
+        two_cards.start_container("p")
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(two_cards: AgentNode) -> None:
+    two_cards.settings["http"] = {"host": "127.0.0.1", "port": two_cards.port}
+    other = two_cards.another()
+    assert other.returncode == 1
+    assert "address already in use" in other.stderr
+    assert len(other.stderr.splitlines()) == 2  # the other is what lists the cards
+
+
 def test_what_cannot_be_asked_keeps_a_container_from_starting_until_it_can(
     two_cards: AgentNode,
 ) -> None:
@@ -161,3 +179,10 @@ def test_health_and_metrics_are_answered(two_cards: AgentNode) -> None:
     assert (code, f"cardquota_node_card_healthy{row} 1.0" in text) == (200, True)
     assert f"cardquota_node_card_memory_bytes{row} {8_188 * 2**20:e}".split("e")[0] in text
     assert two_cards.page("/secrets")[0] == 404
+    with pytest.raises(StartError):
+        two_cards.pod("p", {"main": 1})
+        two_cards.start_container("p")
+    assert (
+        'cardquota_node_container_starts_total{result="refused"} 1.0'
+        in two_cards.page("/metrics")[1]
+    )
