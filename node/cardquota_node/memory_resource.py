@@ -71,8 +71,8 @@ class MemoryResource:
         """`count` is told of each start whether the card was `given` or `refused`."""
         self._cards, self._pods, self._server, self._cdi = cards, pods, server, cdi
         self._unannotated, self._count = unannotated, count
-        self._turn = asyncio.Lock()
-        """Of two pods without a card the second must see what the first has got."""
+        self._files = asyncio.Lock()
+        """Nothing is written between the look at who lives and the removal of the others."""
 
     def offered(self) -> Sequence[OfferedDevice]:
         """Of each card as many as its own size."""
@@ -115,30 +115,26 @@ class MemoryResource:
         self._count("given")
 
     async def _give(self, ids: Sequence[str]) -> None:
-        async with self._turn:
-            owners = await self._owners()
-            owner = next((one for one in owners if one.ids.issuperset(ids)), None)
-            if owner is None:
-                raise RefusedError(
-                    f"the kubelet names no container that has <{len(ids)}> {v.GPU_MEMORY} from "
-                    f"<{_token(ids)}> on: it is asked again"
-                )
-            try:
-                pod = await asyncio.to_thread(self._server.pod, owner.namespace, owner.pod)
-            except ApiServerError as error:
-                raise RefusedError(f"it is not known which card the pod has: {error}") from None
-            of_pod = sum(
-                len(one.ids)
-                for one in owners
-                if (one.namespace, one.pod) == (owner.namespace, owner.pod)
+        owners = await self._owners()
+        owner = next((one for one in owners if one.ids.issuperset(ids)), None)
+        if owner is None:
+            raise RefusedError(
+                f"the kubelet names no container that has <{len(ids)}> {v.GPU_MEMORY} from "
+                f"<{_token(ids)}> on: it is asked again"
             )
+        try:
+            pod = await asyncio.to_thread(self._server.pod, owner.namespace, owner.pod)
+        except ApiServerError as error:
+            raise RefusedError(f"it is not known which card the pod has: {error}") from None
+        of_pod = sum(len(one.ids) for one in owners if one[:2] == owner[:2])
+        async with self._files:
             card = self._card(owner, pod, of_pod, owners)
             self._write(card, owner, of_pod)
-            await self._note(owner, pod)
+        await self._note(owner, pod)
 
     async def forget_gone(self) -> None:
         """Remove the files of containers that are gone. Raises PodResourcesError."""
-        async with self._turn:
+        async with self._files:
             living = {_token(one.ids) for one in await self._pods.owners(self.name)}
             for device in set(self._cdi.devices()).difference(living):
                 self._cdi.remove(device)
