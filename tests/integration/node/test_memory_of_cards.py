@@ -124,7 +124,7 @@ def test_without_the_api_server_no_container_starts(two_cards: AgentNode) -> Non
     two_cards.settings["kubeconfig"] = two_cards.nowhere()
     two_cards.start()
     two_cards.kubelet.waits_for(MEMORY, ALL)
-    with pytest.raises(StartError, match="it is not known which card the pod has: GET .*refused"):
+    with pytest.raises(StartError, match=r"it is not known which card the pod has: GET .*refused"):
         two_cards.start_container("p")
 
 
