@@ -19,9 +19,11 @@ from cardquota_node.memory_units import UnitSetting, unit_of
 from cardquota_node.node_cards import NodeCards
 
 
-def card(index: int, memory: int = 16_376, **more: str) -> NodeCard:
-    values = {"uuid": f"GPU-{index}", "product": "NVIDIA-A10", "path": f"/dev/nvidia{index}"}
-    return NodeCard(index=index, memory=memory, **(values | more))
+def card(index: int, memory: int = 16_376) -> NodeCard:
+    path = f"/dev/nvidia{index}"
+    return NodeCard(
+        index=index, uuid=f"GPU-{index}", product="NVIDIA-A10", path=path, memory=memory
+    )
 
 
 ONE = {"uuid": "GPU-0", "product": "NVIDIA-A10", "memory": 100}
