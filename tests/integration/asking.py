@@ -52,13 +52,18 @@ def ask(
     content_type: str = "application/json",
     as_user: str = "",
     as_groups: Iterable[str] = (),
+    as_node: str = "",
 ) -> ApiReply:
-    """One request as the administrator, or as somebody else by impersonation."""
+    """One request as the administrator, or as somebody else by impersonation. `as_node`: on which
+    node the pod is whose token that is.
+    """
     headers = HTTPHeaderDict({"Content-Type": content_type, **credentials(cluster)})
     if as_user:
         headers["Impersonate-User"] = as_user
     for group in as_groups:
         headers.add("Impersonate-Group", group)
+    if as_node:
+        headers["Impersonate-Extra-authentication.kubernetes.io%2Fnode-name"] = as_node
     answer = cluster.admin.rest_client.pool_manager.request(
         method,
         cluster.admin.configuration.host + path,

@@ -1,6 +1,5 @@
 """What the account of the node agent may do: its own node, the pods there, and its annotations."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually
-from integration.asking import ask
+from integration.asking import MERGE, ask
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
@@ -22,17 +21,18 @@ class Agent:
     def __init__(self, plane: Cluster, namespace: str, node: str) -> None:
         self.plane, self.namespace, self.node = plane, namespace, node
 
-    def says(self, *command: str, node: str | None = None) -> str:
-        """What the API server says to a command of the agent; empty: it has done it."""
-        extra = "authentication.kubernetes.io/node-name"
-        who = (f"--as={ACCOUNT}", f"--as-user-extra={extra}={node or self.node}")
-        done = self.plane.kubectl(*who, *command)
-        return "" if done.returncode == 0 else done.stderr.strip()
+    def ask(self, method: str, path: str, body: object = None, node: str | None = None) -> str:
+        """What the API server says to the agent; empty: it does it."""
+        where, as_node = f"/api/v1/{path}", node or self.node
+        kind = MERGE if method == "PATCH" else "application/json"
+        reply = ask(
+            self.plane, method, where, body, content_type=kind, as_user=ACCOUNT, as_node=as_node
+        )
+        return "" if reply.ok else reply.message
 
     def patches(self, kind: str, name: str, body: object, node: str | None = None) -> str:
-        where = ("-n", self.namespace) if kind == "pod" else ()
-        patch = ("patch", kind, name, "--type=merge", "-p", json.dumps(body))
-        return self.says(*where, *patch, node=node)
+        folder = f"namespaces/{self.namespace}/pods" if kind == "pod" else "nodes"
+        return self.ask("PATCH", f"{folder}/{name}", body, node)
 
 
 def notes(**found: str | None) -> dict[str, object]:
@@ -62,7 +62,8 @@ def test_it_writes_what_it_is_for_and_nothing_else(agent: Agent) -> None:
     node, pod = agent.node, f"on-{agent.node}"
     other = node.removesuffix("a") + "b"
     given = notes(**{v.GPU_MEMORY_ASSIGNED: "true"})
-    assert agent.says("get", "pod", pod, "-n", agent.namespace) == ""
+    pods = f"namespaces/{agent.namespace}/pods"
+    assert agent.ask("GET", f"{pods}/{pod}") == ""
     assert (
         agent.patches("node", node, notes(**{v.CARD_MEMORY: "[1]", v.UNHEALTHY_CARDS: "0"})) == ""
     )
@@ -81,5 +82,5 @@ def test_it_writes_what_it_is_for_and_nothing_else(agent: Agent) -> None:
     taints = {"spec": {"unschedulable": True}}
     assert "may change nothing but annotations" in agent.patches("node", node, taints)
     assert "may change only" in agent.patches("pod", pod, notes(**{v.GPU_MEMORY_CARD: "1"}))
-    for command in (("get", "nodes"), ("get", "pods", "-A"), ("delete", "node", node)):
-        assert "is forbidden" in agent.says(*command).lower()
+    for refused in (("GET", "nodes"), ("GET", "pods"), ("GET", pods), ("DELETE", f"nodes/{node}")):
+        assert "cannot" in agent.ask(*refused)
