@@ -31,7 +31,7 @@ class StartError(Exception):
     """The container does not start now; the kubelet would try again."""
 
 
-class Owner(NamedTuple):
+class ContainerOnNode(NamedTuple):
     namespace: str
     pod: str
     container: str
@@ -49,9 +49,9 @@ class PythonKubelet:
         self.devices: dict[str, dict[str, str]] = {}
         """By resource, by ID: its health."""
         self.registrations = 0
-        self._held: dict[Owner, dict[str, list[str]]] = {}
+        self._held: dict[ContainerOnNode, dict[str, list[str]]] = {}
         """By container and resource: its IDs."""
-        self._cdi_devices: dict[Owner, list[str]] = {}
+        self._cdi_devices: dict[ContainerOnNode, list[str]] = {}
         self._servers: list[grpc.Server] = []
         self.answers_about_pods = True
 
@@ -138,7 +138,7 @@ class PythonKubelet:
 
     def admit(self, namespace: str, pod: str, asked: Mapping[str, Mapping[str, int]]) -> None:
         """`asked`: by container, by resource. One container after the other, as it does."""
-        owners = [Owner(namespace, pod, container) for container in asked]
+        owners = [ContainerOnNode(namespace, pod, container) for container in asked]
         for owner in owners:
             self._held[owner] = {}
         try:
@@ -149,7 +149,7 @@ class PythonKubelet:
             self.remove(namespace, pod)
             raise
 
-    def _allocate(self, owner: Owner, resource: str, number: int) -> None:
+    def _allocate(self, owner: ContainerOnNode, resource: str, number: int) -> None:
         taken = {one for held in self._held.values() for one in held.get(resource, ())}
         healthy = [i for i, h in self.devices.get(resource, {}).items() if h == "Healthy"]
         free = [one for one in healthy if one not in taken]
@@ -181,7 +181,7 @@ class PythonKubelet:
 
     def start_container(self, namespace: str, pod: str, container: str) -> dict[str, str]:
         """Ask whether all is ready, and return the environment that the runtime would add."""
-        owner = Owner(namespace, pod, container)
+        owner = ContainerOnNode(namespace, pod, container)
         for resource, ids in self._held[owner].items():
             if self._options[resource].pre_start_required:
                 ask = _call(

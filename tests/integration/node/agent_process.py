@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -168,29 +169,38 @@ def agent_node(
     plane: Cluster,
     namespace: str,
     name: str,
-    folder: Path,
     *,
     sizes: tuple[int, ...],
     offered: int = 0,
     **settings: Any,
 ) -> Iterator[AgentNode]:
-    node = AgentNode(plane, namespace, name, folder)
+    # The path of a socket has at most 107 bytes: no folder of pytest's own.
+    with tempfile.TemporaryDirectory(prefix="node-") as folder:
+        node = AgentNode(plane, namespace, name, Path(folder))
+        with _running(node, sizes, offered, settings):
+            yield node
+
+
+@contextmanager
+def _running(
+    node: AgentNode, sizes: tuple[int, ...], offered: int, settings: dict[str, Any]
+) -> Iterator[None]:
     node.cards = [
         {"uuid": f"GPU-{number}", "product": "NVIDIA-A10", "memory": size}
         for number, size in enumerate(sizes)
     ]
     node.settings = settings
     node.write_cards()
-    body = {"metadata": {"name": name}, "spec": {"unschedulable": True}}
-    assert ask(plane, "POST", "/api/v1/nodes", body).ok
+    body = {"metadata": {"name": node.name}, "spec": {"unschedulable": True}}
+    assert ask(node.plane, "POST", "/api/v1/nodes", body).ok
     node.kubelet.start()
     node.start()
     try:
         node.kubelet.waits_for(COUNT, len(sizes))
         node.kubelet.waits_for(MEMORY, offered or sum(sizes))
-        yield node
+        yield
     finally:
         if node.process is not None:
             node.stop(signal.SIGKILL)
         node.kubelet.stop()
-        ask(plane, "DELETE", f"/api/v1/nodes/{name}")
+        ask(node.plane, "DELETE", f"/api/v1/nodes/{node.name}")

@@ -3,7 +3,6 @@ object at the real API server.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from .agent_process import AgentNode, agent_node
 
 
 @pytest.fixture
-def two_cards(plane: Cluster, namespace: str, unique: str, tmp_path: Path) -> Iterator[AgentNode]:
+def two_cards(plane: Cluster, namespace: str, unique: str) -> Iterator[AgentNode]:
     """A node with a card of 16 GiB and one of 8 GiB, in MiB."""
-    with agent_node(plane, namespace, f"{unique}-node", tmp_path, sizes=(16_376, 8_188)) as node:
+    with agent_node(plane, namespace, f"{unique}-node", sizes=(16_376, 8_188)) as node:
         yield node

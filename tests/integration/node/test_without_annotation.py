@@ -3,7 +3,6 @@ much for one ID for each MiB.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,14 +16,13 @@ pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 
 @pytest.fixture
-def large(plane: Cluster, namespace: str, unique: str, tmp_path: Path) -> Iterator[AgentNode]:
+def large(plane: Cluster, namespace: str, unique: str) -> Iterator[AgentNode]:
     """Three cards of 80 GiB: more than 40,000 MiB. Pods without a card get one."""
     settings = {"memory": {"unannotated": "leastFree"}}
     with agent_node(
         plane,
         namespace,
         f"{unique}-node",
-        tmp_path,
         sizes=(81_559,) * 3,
         offered=79 * 3,
         **settings,
