@@ -30,7 +30,7 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _own() -> set[str]:
-    folders = ("operator", "webhooks", "dev", "tests")
+    folders = ("operator", "webhooks", "node", "dev", "tests")
     return {path.stem for folder in folders for path in (ROOT / folder).iterdir()}
 
 
@@ -38,16 +38,25 @@ def _spelled(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+RUNTIME = set(PROJECT["dependencies"])
+NODE = set(PROJECT["optional-dependencies"]["node"])
+DEV = {*PROJECT["optional-dependencies"]["dev"], *NODE} - {"cardquota[node]"}
+
+
 def test_runtime_dependencies_are_what_the_product_imports() -> None:
-    assert imported("operator", "webhooks") == set(PROJECT["dependencies"])
+    assert imported("operator", "webhooks") == RUNTIME
+
+
+def test_what_the_node_agent_needs_beyond_is_an_extra() -> None:
+    assert imported("node") - RUNTIME == NODE
 
 
 def test_what_tests_and_tools_import_is_asked_for() -> None:
-    asked = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]}
-    assert imported("dev", "tests") <= asked
+    assert "cardquota[node]" in PROJECT["optional-dependencies"]["dev"]
+    assert imported("dev", "tests") <= RUNTIME | DEV
 
 
 def test_every_dependency_is_pinned() -> None:
     lines = (ROOT / "constraints.txt").read_text().split()
     pinned = {_spelled(line.partition("==")[0]) for line in lines}
-    assert {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]} <= pinned
+    assert RUNTIME | DEV <= pinned
