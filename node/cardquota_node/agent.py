@@ -48,6 +48,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
         server,
         cdi,
         settings.memory.unannotated,
+        settings.memory.told,
         lambda result: metrics.starts.labels(result).inc(),
     )
     looks = _Looks(inventory, settings.inventory.interval)

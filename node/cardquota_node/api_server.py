@@ -1,4 +1,4 @@
-"""The few questions that the agent asks the API server: one pod, its annotations, its own node's.
+"""The few questions that the agent asks the API server: a pod, its annotations, its own node's.
 
 With the standard library: a client of Kubernetes would take as much memory as all the rest, and
 needs nothing that is not here. Blocks; to be called in a thread.
@@ -18,6 +18,8 @@ from urllib.parse import quote
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 import yaml
+
+from cardquota.quota.amounts import whole
 
 _SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _TIMEOUT: Final = 5.0
@@ -41,6 +43,12 @@ class PodOnNode(NamedTuple):
 
     uid: str
     annotations: Mapping[str, str]
+    limits: Mapping[str, Mapping[str, str]]
+    """By container, by resource."""
+
+    def asks_for(self, resource: str) -> dict[str, int]:
+        """Which containers ask for a resource, and for how many: init containers do not count."""
+        return {name: whole(of[resource]) for name, of in self.limits.items() if resource in of}
 
 
 class ApiServer:
@@ -54,7 +62,11 @@ class ApiServer:
         """Raises NotFoundError, ApiServerError."""
         found = self._ask("GET", _pod(namespace, name))
         meta = found.get("metadata") or {}
-        return PodOnNode(str(meta.get("uid", "")), meta.get("annotations") or {})
+        limits = {
+            container["name"]: (container.get("resources") or {}).get("limits") or {}
+            for container in found["spec"]["containers"]
+        }
+        return PodOnNode(str(meta.get("uid", "")), meta.get("annotations") or {}, limits)
 
     def annotate_pod(
         self, namespace: str, name: str, uid: str, annotations: Mapping[str, str]

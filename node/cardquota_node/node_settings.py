@@ -13,7 +13,7 @@ from cardquota.section import Section
 from .cdi import FOLDER as CDI_FOLDER
 from .inventory import OF_APPLICATIONS
 from .kubelet.registration import FOLDER as PLUGIN_FOLDER
-from .memory_resource import Unannotated
+from .memory_resource import Told, Unannotated
 from .memory_units import UnitSetting
 from .yaml_file import YamlFileError, read_yaml
 
@@ -37,6 +37,10 @@ class Memory(Section):
     unannotated: Unannotated = Unannotated.REFUSE
     """What a pod gets that no scheduler has given a card: `refuse` an error, `leastFree` the card
     with the least free memory that has enough."""
+    told: Told = Told.CDI
+    """How the container runtime is told the card of a container: `cdi`, or `allocate` for one that
+    reads no CDI files. Then two pods of equal size may be taken for each other, and do not start.
+    """
 
 
 class Health(Section):

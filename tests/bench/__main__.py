@@ -31,6 +31,7 @@ BENCHES = {
     "price": ("plane", "what a pod costs the API server"),
     "freed": ("plane", "quota freed to gate opened"),
     "gang_release": ("plane", "a gang of 1,000 released against plain patches"),
+    "node_agent": ("plane", "the node agent: its list of devices, a container's start, memory"),
     "volcano_jobs": ("plane", "50 Volcano Jobs of 10 pods, with the product and without"),
 }
 """By module, each with `run(report)`: its room, and what it measures. `soak` is first, since it

@@ -7,7 +7,8 @@ container gets (`Allocate`), and, before each of its starts, whether all is read
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -21,6 +22,8 @@ HEALTHY: Final = "Healthy"
 UNHEALTHY: Final = "Unhealthy"
 _LONGEST: Final = 16 * 1024 * 1024
 """Bytes of a question: a container may have thousands of IDs."""
+_AT_A_TIME: Final = 1_000
+"""Devices that are messages at the same time."""
 
 
 class RefusedError(Exception):
@@ -41,7 +44,7 @@ class DeviceResource(Protocol):
     def name(self) -> str:
         """Of the resource: `<domain>/<name>`."""
 
-    def offered(self) -> Sequence[OfferedDevice]:
+    def offered(self) -> Iterable[OfferedDevice]:
         """All devices, as they are now."""
 
     async def preferred(
@@ -106,7 +109,7 @@ class PluginServer:
             "ListAndWatch": grpc.unary_stream_rpc_method_handler(
                 self._list_and_watch,
                 request_deserializer=wire.Empty.FromString,
-                response_serializer=wire.ListAndWatchResponse.SerializeToString,
+                response_serializer=lambda found: found,
             ),
             "GetPreferredAllocation": one(self._preferred, wire.PreferredAllocationRequest),
             "Allocate": one(self._allocate, wire.AllocateRequest),
@@ -116,17 +119,10 @@ class PluginServer:
     async def _options(self, _: object, __: object) -> wire.DevicePluginOptions:
         return OPTIONS
 
-    async def _list_and_watch(
-        self, _: object, __: object
-    ) -> AsyncIterator[wire.ListAndWatchResponse]:
+    async def _list_and_watch(self, _: object, __: object) -> AsyncIterator[bytes]:
         while True:
             self._changed.clear()
-            yield wire.ListAndWatchResponse(
-                devices=[
-                    wire.Device(ID=one.id, health=HEALTHY if one.healthy else UNHEALTHY)
-                    for one in self._resource.offered()
-                ]
-            )
+            yield _serialized(self._resource.offered())
             await self._changed.wait()
 
     async def _preferred(
@@ -166,3 +162,16 @@ class PluginServer:
             self._log(f"not started: {error}")
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         return wire.PreStartContainerResponse()
+
+
+def _serialized(offered: Iterable[OfferedDevice]) -> bytes:
+    """A `ListAndWatchResponse`, a part after the other: messages that stand one behind the other
+    are one. 40,000 devices as messages would be a fifth of the agent's memory.
+    """
+    left, text = iter(offered), bytearray()
+    while part := list(islice(left, _AT_A_TIME)):
+        devices = [
+            wire.Device(ID=one.id, health=HEALTHY if one.healthy else UNHEALTHY) for one in part
+        ]
+        text += wire.ListAndWatchResponse(devices=devices).SerializeToString()
+    return bytes(text)

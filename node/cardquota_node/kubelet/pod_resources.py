@@ -1,6 +1,6 @@
 """Which container has which device IDs, as the kubelet says."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,12 +20,13 @@ class PodResourcesError(Exception):
 
 
 class ContainerOwner(NamedTuple):
-    """A container that owns device IDs."""
+    """A container, and the device IDs of one resource that it owns."""
 
     namespace: str
     pod: str
     container: str
-    ids: frozenset[str]
+    ids: Sequence[str]
+    """In no order. A text is made of each as it is read: a node may have 40,000."""
 
 
 class PodResources:
@@ -36,6 +37,12 @@ class PodResources:
 
     async def owners(self, resource: str) -> list[ContainerOwner]:
         """All containers that own IDs of a resource. Raises PodResourcesError."""
+        return [one for one in await self.containers(resource) if one.ids]
+
+    async def containers(self, resource: str) -> list[ContainerOwner]:
+        """All containers, of pods that are being admitted too, with what they own of a resource.
+        Raises PodResourcesError.
+        """
         options = (("grpc.max_receive_message_length", _LONGEST),)
         async with aio.insecure_channel(self._target, options=options) as channel:
             ask = channel.unary_unary(
@@ -55,11 +62,6 @@ class PodResources:
 def _owners(pods: Iterable[wire.PodResources], resource: str) -> Iterator[ContainerOwner]:
     for pod in pods:
         for container in pod.containers:
-            ids = frozenset(
-                one
-                for devices in container.devices
-                if devices.resource_name == resource
-                for one in devices.device_ids
-            )
-            if ids:
-                yield ContainerOwner(pod.namespace, pod.name, container.name, ids)
+            # One entry at most: the kubelet splits by NUMA nodes, and nothing is said of these.
+            ids = (one.device_ids for one in container.devices if one.resource_name == resource)
+            yield ContainerOwner(pod.namespace, pod.name, container.name, next(ids, ()))
