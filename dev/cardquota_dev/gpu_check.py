@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from cardquota_node.inventory import NodeCard, NvmlInventory, XidWatch
+from cardquota_node.inventory import NodeCard
+from cardquota_node.inventory.nvml_inventory import NvmlInventory
+from cardquota_node.inventory.xid_watch import XidWatch
 
 _HELD_MIB: Final = 2_048
 _PTX: Final = b"""

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from cardquota.quota import vocabulary as v
@@ -25,6 +26,8 @@ from .node_metrics import NodeMetrics
 from .node_settings import NodeSettings
 
 _log = logging.getLogger("cardquota_node")
+_THREADS: Final = 4
+"""They wait for the driver and for the API server; each has a connection of its own."""
 _HUNG: Final = 60.0
 """Seconds without an answer about the cards after which the agent is not well."""
 _CLEANING: Final = 10.0
@@ -37,6 +40,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     """Run until cancelled. Raises YamlFileError if the node has no name, OSError if the port of its
     pages is taken.
     """
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
     server, node = ApiServer(settings.kubeconfig), settings.node_name
     cards = NodeCards(settings.memory.unit)
     pods = PodResources(settings.kubelet.pod_resources)
@@ -49,11 +53,11 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
         cdi,
         settings.memory.unannotated,
         settings.memory.told,
-        lambda result: metrics.starts.labels(result).inc(),
+        lambda result: metrics.starts.update((result,)),
     )
     looks = _Looks(inventory, settings.inventory.interval)
     _log.info("cards are listed by %s", inventory.source)
-    health = HealthServer(metrics.registry, looks.problem)
+    health = HealthServer(metrics, looks.problem)
     listener = await health.listen(settings.http.host, settings.http.port)
     _log.info("listening on port <%d>", listener.sockets[0].getsockname()[1])
     async with listener, asyncio.TaskGroup() as tasks:

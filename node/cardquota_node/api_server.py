@@ -8,14 +8,14 @@ import json
 import os
 import ssl
 import tempfile
+import threading
 from base64 import b64decode
-from collections.abc import Mapping
-from http.client import HTTPException, HTTPResponse
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.parse import quote
-from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
+from urllib.parse import quote, urlsplit
 
 import yaml
 
@@ -27,7 +27,6 @@ _TIMEOUT: Final = 5.0
 _LONGEST: Final = 4 * 1024 * 1024
 """Bytes of an answer: twice what etcd stores."""
 _MERGE: Final = "application/merge-patch+json"
-_NOT_FOUND: Final = 404
 
 
 class ApiServerError(Exception):
@@ -52,11 +51,14 @@ class PodOnNode(NamedTuple):
 
 
 class ApiServer:
-    """Reads its credentials at each question: a pod's token is replaced every hour."""
+    """Keeps a connection for each thread that asks. A pod's token is read at each question, since
+    it is replaced every hour; all else is read again with a new connection.
+    """
 
     def __init__(self, kubeconfig: Path | None) -> None:
         """`kubeconfig`: None in a pod, whose service account is used."""
         self._kubeconfig = kubeconfig
+        self._of_thread = threading.local()
 
     def pod(self, namespace: str, name: str) -> PodOnNode:
         """Raises NotFoundError, ApiServerError."""
@@ -81,53 +83,75 @@ class ApiServer:
         self._ask("PATCH", path, {"metadata": {"annotations": dict(annotations)}})
 
     def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        data = json.dumps(body) if body is not None else None
         try:
-            server, context, headers = self._credentials()
-            data = json.dumps(body).encode() if body is not None else None
-            headers |= {"Content-Type": _MERGE, "Accept": "application/json"}
-            request = Request(server + path, data, headers, method=method)  # noqa: S310
-            # No proxy of the environment is meant for the API server.
-            opener = build_opener(ProxyHandler({}), HTTPSHandler(context=context))
-            with opener.open(request, timeout=_TIMEOUT) as answer:
-                return _object(answer)
-        except HTTPError as error:
-            text = f"{method} {path}: {error.code} {_message(error)}"
-            raise (NotFoundError if error.code == _NOT_FOUND else ApiServerError)(text) from None
+            kept: _Connection | None = getattr(self._of_thread, "connection", None)
+            if kept is not None:
+                try:
+                    return _exchange(kept, method, path, data)
+                except (OSError, HTTPException, _UnauthorizedError):
+                    kept.http.close()  # the server has closed it, or credentials were replaced
+            self._of_thread.connection = self._connect()
+            return _exchange(self._of_thread.connection, method, path, data)
         except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-            why = error.reason if isinstance(error, URLError) else error
-            raise ApiServerError(f"{method} {path}: {why}") from None
+            raise ApiServerError(f"{method} {path}: {error}") from None
 
-    def _credentials(self) -> tuple[str, ssl.SSLContext, dict[str, str]]:
+    def _connect(self) -> "_Connection":
         if self._kubeconfig is not None:
             return _of_kubeconfig(self._kubeconfig)
-        host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
         context = ssl.create_default_context(cafile=str(_SERVICE_ACCOUNT / "ca.crt"))
-        token = (_SERVICE_ACCOUNT / "token").read_text().strip()
-        where = f"[{host}]" if ":" in host else host
-        return f"https://{where}:{port}", context, {"Authorization": f"Bearer {token}"}
+        host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+        http = HTTPSConnection(host, int(port), timeout=_TIMEOUT, context=context)
+        return _Connection(http, (_SERVICE_ACCOUNT / "token").read_text)
+
+
+class _UnauthorizedError(ApiServerError):
+    pass
+
+
+class _Connection(NamedTuple):
+    http: HTTPSConnection
+    token: Callable[[], str]
+    """Empty: the certificate says who asks."""
+    prefix: str = ""
+    """Of all paths, where a proxy stands before the API server."""
+
+
+_ERRORS: Final[Mapping[int, type[ApiServerError]]] = {
+    HTTPStatus.NOT_FOUND: NotFoundError,
+    HTTPStatus.UNAUTHORIZED: _UnauthorizedError,
+}
+
+
+def _exchange(connection: _Connection, method: str, path: str, data: str | None) -> dict[str, Any]:
+    headers = {"Content-Type": _MERGE, "Accept": "application/json"}
+    if token := connection.token().strip():
+        headers["Authorization"] = f"Bearer {token}"
+    connection.http.request(method, connection.prefix + path, data, headers)
+    answer = connection.http.getresponse()
+    text = answer.read(_LONGEST + 1)
+    if len(text) > _LONGEST:
+        connection.http.close()
+        raise ValueError(f"the answer has more than <{_LONGEST}> bytes")
+    if answer.status == HTTPStatus.OK:
+        return dict(json.loads(text))
+    why = f"{method} {path}: {answer.status} {_message(text, answer.reason)}"
+    raise _ERRORS.get(answer.status, ApiServerError)(why)
 
 
 def _pod(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
 
 
-def _object(answer: HTTPResponse) -> dict[str, Any]:
-    text = answer.read(_LONGEST + 1)
-    if len(text) > _LONGEST:
-        raise ValueError(f"the answer has more than <{_LONGEST}> bytes")
-    found = json.loads(text)
-    return dict(found)
-
-
-def _message(error: HTTPError) -> str:
+def _message(text: bytes, reason: str) -> str:
     try:
-        return str(json.loads(error.read(_LONGEST)).get("message", error.reason))
-    except (OSError, ValueError, AttributeError):
-        return str(error.reason)
+        return str(json.loads(text).get("message", reason))
+    except (ValueError, AttributeError):
+        return reason
 
 
-def _of_kubeconfig(path: Path) -> tuple[str, ssl.SSLContext, dict[str, str]]:
-    """Of its current context: certificates and tokens, as data or as files. No plugins."""
+def _of_kubeconfig(path: Path) -> _Connection:
+    """To its current context's server: certificates and tokens as data or as files, no plugins."""
     config = yaml.safe_load(path.read_bytes())
     context = _named(config["contexts"], config["current-context"])["context"]
     cluster = _named(config["clusters"], context["cluster"])["cluster"]
@@ -139,8 +163,11 @@ def _of_kubeconfig(path: Path) -> tuple[str, ssl.SSLContext, dict[str, str]]:
             file.write(certificate + "\n" + key)
             file.flush()
             tls.load_cert_chain(file.name)
-    token = user.get("token")
-    return cluster["server"], tls, {"Authorization": f"Bearer {token}"} if token else {}
+    server = urlsplit(cluster["server"])
+    if server.scheme != "https" or server.hostname is None:
+        raise ValueError(f"<{cluster['server']}> is not the address of an API server: https://...")
+    http = HTTPSConnection(server.hostname, server.port, timeout=_TIMEOUT, context=tls)
+    return _Connection(http, lambda: user.get("token") or "", server.path.rstrip("/"))
 
 
 def _named(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ A user's mistake is reported in one line on standard error, never as a traceback
 """
 
 import asyncio
+import ctypes
 import json
 import logging
 import signal
@@ -19,20 +20,17 @@ import typer
 from cardquota.cli.command_group import CommandGroup
 from cardquota.cli.output import ExitCode
 
-from .inventory import (
-    FileInventory,
-    Inventory,
-    InventoryError,
-    NoDriverError,
-    NvmlInventory,
-    XidWatch,
-)
+from .inventory import FileInventory, Inventory, InventoryError, NoDriverError
 from .listing import allocations_data, allocations_table, as_data, as_table
 from .node_settings import NodeSettings, load
 from .yaml_file import YamlFileError
 
 NO_DRIVER: Final = 3
 """Exit code where the node has no driver of cards."""
+_ARENA_MAX: Final = -8
+_MMAP_THRESHOLD: Final = -3
+_TRIM_THRESHOLD: Final = -1
+"""Of mallopt(3)."""
 EXIT_CODES: Final = (
     "Exit codes: 0 done; 1 failed; 2 wrong command line or configuration; 3 this node has no "
     "driver of cards; 130 interrupted; 141 the program that reads the output has ended."
@@ -90,14 +88,23 @@ def run(config: Config = None) -> None:
         logging.basicConfig(
             level=settings.log.level.upper(), format="%(asctime)s %(levelname)s %(message)s"
         )
-        faults = XidWatch(settings.health.ignored_xids, settings.health.recovers_after)
-        if settings.inventory.file is None:
-            faults.start()
-        asyncio.run(_until_told(run_agent(settings, _inventory(settings, faults))))
+        _give_memory_back()
+        asyncio.run(_until_told(run_agent(settings, _inventory(settings, watched=True))))
     except YamlFileError as error:
         raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
     except OSError as error:
         raise _failed(error, ExitCode.FAILED) from None
+
+
+def _give_memory_back() -> None:
+    """Have freed memory go back to the system: lists of 40,000 IDs come and go, and what threads
+    keep for later would be a tenth of the agent. Does nothing where the C library has no such way.
+    """
+    with suppress(AttributeError, OSError):
+        options = ctypes.CDLL(None).mallopt
+        options(_ARENA_MAX, 1)
+        options(_MMAP_THRESHOLD, 32 * 1024)
+        options(_TRIM_THRESHOLD, 32 * 1024)
 
 
 async def _until_told(work: Coroutine[object, object, None]) -> None:
@@ -154,9 +161,18 @@ def allocations(
         typer.echo("\n".join(allocations_table(found)))
 
 
-def _inventory(settings: NodeSettings, faults: XidWatch | None = None) -> Inventory:
-    file = settings.inventory.file
-    return FileInventory(file) if file is not None else NvmlInventory(faults)
+def _inventory(settings: NodeSettings, *, watched: bool = False) -> Inventory:
+    """`watched`: faults that the driver reports from now on count."""
+    if settings.inventory.file is not None:
+        return FileInventory(settings.inventory.file)
+    from .inventory.nvml_inventory import NvmlInventory
+    from .inventory.xid_watch import XidWatch
+
+    if not watched:
+        return NvmlInventory()
+    faults = XidWatch(settings.health.ignored_xids, settings.health.recovers_after)
+    faults.start()
+    return NvmlInventory(faults)
 
 
 def _failed(error: Exception, code: int) -> typer.Exit:

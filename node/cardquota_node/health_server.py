@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from .node_metrics import CONTENT_TYPE, NodeMetrics
 
 _MOST: Final = 32
 """Connections at a time. More are closed unanswered."""
@@ -23,9 +23,9 @@ _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 503: "Servic
 class HealthServer:
     """Anybody who reaches the port may read: there is no secret in it."""
 
-    def __init__(self, registry: CollectorRegistry, problem: Callable[[], str]) -> None:
+    def __init__(self, metrics: NodeMetrics, problem: Callable[[], str]) -> None:
         """`problem`: why the agent is not well; empty: it is."""
-        self._registry, self._problem = registry, problem
+        self._metrics, self._problem = metrics, problem
         self._open = 0
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
@@ -52,7 +52,7 @@ class HealthServer:
         if method != b"GET":
             return _response(400, _TEXT, b"only GET is answered\n")
         if path == b"/metrics":
-            return _response(200, CONTENT_TYPE_LATEST, generate_latest(self._registry))
+            return _response(200, CONTENT_TYPE, self._metrics.text().encode())
         if path == b"/healthz":
             text = self._problem()
             return _response(503 if text else 200, _TEXT, f"{text or 'ok'}\n".encode())

@@ -103,11 +103,7 @@ class MemoryResource:
         possible. Which card the container gets does not depend on it.
         """
         taken = frozenset(required)
-
-        def left() -> Iterator[str]:
-            return (one for one in available if one not in taken)
-
-        free = Counter(map(_card_of, left()))
+        free = Counter(_card_of(one) for one in available if one not in taken)
         missing = max(0, size - len(required))
         enough = {card for card, number in free.items() if number >= missing}
         named = await self._named(size)
@@ -117,7 +113,9 @@ class MemoryResource:
             order = [min(enough, key=lambda card: (free[card], card))]
         else:
             order = [card for card, _ in free.most_common()]
-        rest = (one for card in order for one in left() if _card_of(one) == card)
+        rest = (
+            one for card in order for one in available if _card_of(one) == card and one not in taken
+        )
         return [*required, *islice(rest, missing)]
 
     async def _named(self, amount: int) -> str | None:

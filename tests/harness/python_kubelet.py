@@ -7,6 +7,7 @@ allocates them in any order, tells who has them, and asks before each start of a
 import json
 import random
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -54,6 +55,9 @@ class PythonKubelet:
         self._cdi_devices: dict[ContainerOnNode, list[str]] = {}
         self._servers: list[grpc.Server] = []
         self.answers_about_pods = True
+        self.waited: dict[str, list[float]] = {}
+        """By call to a plugin: seconds of each, without what the kubelet answered meanwhile."""
+        self._answering = 0.0
 
     # --- its life -----------------------------------------------------------------------------
 
@@ -115,6 +119,7 @@ class PythonKubelet:
             self.devices[resource] = {}
 
     def _list(self, _: Any, context: grpc.ServicerContext) -> resources.ListPodResourcesResponse:
+        begun = time.perf_counter()
         if not self.answers_about_pods:
             context.abort(grpc.StatusCode.UNAVAILABLE, "rate limit exceeded")
         pods: dict[tuple[str, str], list[resources.ContainerResources]] = {}
@@ -127,12 +132,14 @@ class PythonKubelet:
                 ],
             )
             pods.setdefault((owner.namespace, owner.pod), []).append(found)
-        return resources.ListPodResourcesResponse(
+        answer = resources.ListPodResourcesResponse(
             pod_resources=[
                 resources.PodResources(namespace=namespace, name=name, containers=found)
                 for (namespace, name), found in pods.items()
             ]
         )
+        self._answering += time.perf_counter() - begun
+        return answer
 
     # --- what it does with pods ---------------------------------------------------------------
 
@@ -162,8 +169,12 @@ class PythonKubelet:
             asked = plugin.ContainerPreferredAllocationRequest(
                 available_deviceIDs=free, allocation_size=number
             )
-            ask = _call(channel, "GetPreferredAllocation", plugin.PreferredAllocationResponse)
-            found = ask(plugin.PreferredAllocationRequest(container_requests=[asked]), timeout=10)
+            found = self._ask(
+                channel,
+                "GetPreferredAllocation",
+                plugin.PreferredAllocationRequest(container_requests=[asked]),
+                plugin.PreferredAllocationResponse,
+            )
             preferred = list(found.container_responses[0].deviceIDs)
             if len(preferred) == number and set(preferred) <= set(free):
                 ids = preferred
@@ -172,23 +183,30 @@ class PythonKubelet:
             container_requests=[plugin.ContainerAllocateRequest(devices_ids=ids)]
         )
         try:
-            answer = _call(channel, "Allocate", plugin.AllocateResponse)(request, timeout=10)
+            answer = self._ask(channel, "Allocate", request, plugin.AllocateResponse)
         except grpc.RpcError as error:
             raise UnexpectedAdmissionError(f"Allocate failed: {_details(error)}") from None
         self._held[owner][resource] = ids
         names = [device.name for device in answer.container_responses[0].cdi_devices]
         self._cdi_devices[owner] = self._cdi_devices.get(owner, []) + names
 
+    def _ask(self, channel: grpc.Channel, method: str, request: Any, answer: Any) -> Any:
+        begun, answering = time.perf_counter(), self._answering
+        try:
+            return _call(channel, method, answer)(request, timeout=30)
+        finally:
+            own = time.perf_counter() - begun - (self._answering - answering)
+            self.waited.setdefault(method, []).append(own)
+
     def start_container(self, namespace: str, pod: str, container: str) -> dict[str, str]:
         """Ask whether all is ready, and return the environment that the runtime would add."""
         owner = ContainerOnNode(namespace, pod, container)
         for resource, ids in self._held[owner].items():
             if self._options[resource].pre_start_required:
-                ask = _call(
-                    self._endpoints[resource], "PreStartContainer", plugin.PreStartContainerResponse
-                )
+                request = plugin.PreStartContainerRequest(devices_ids=ids)
+                answer = plugin.PreStartContainerResponse
                 try:
-                    ask(plugin.PreStartContainerRequest(devices_ids=ids), timeout=30)
+                    self._ask(self._endpoints[resource], "PreStartContainer", request, answer)
                 except grpc.RpcError as error:
                     raise StartError(_details(error)) from None
         env: dict[str, str] = {}

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+OF_APPLICATIONS: Final = (13, 31, 43, 45, 68, 109)
+"""Faults (XIDs) that an application causes by its own fault; the card stays usable."""
 
 
 class InventoryError(Exception):

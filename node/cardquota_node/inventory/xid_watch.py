@@ -18,8 +18,6 @@ _WAIT: Final = 1_000
 """Milliseconds of one wait."""
 _AGAIN: Final = 10.0
 """Seconds until it is tried again to listen."""
-OF_APPLICATIONS: Final = (13, 31, 43, 45, 68, 109)
-"""XIDs that an application causes by its own fault; the card stays usable."""
 
 
 class _Fault(NamedTuple):

@@ -7,14 +7,9 @@ import pytest
 import yaml
 
 from cardquota.quota.cards import SharedUnit
-from cardquota_node.inventory import (
-    FileInventory,
-    InventoryError,
-    NodeCard,
-    NoDriverError,
-    NvmlInventory,
-    XidWatch,
-)
+from cardquota_node.inventory import FileInventory, InventoryError, NodeCard, NoDriverError
+from cardquota_node.inventory.nvml_inventory import NvmlInventory
+from cardquota_node.inventory.xid_watch import XidWatch
 from cardquota_node.memory_units import UnitSetting, unit_of
 from cardquota_node.node_cards import NodeCards
 
