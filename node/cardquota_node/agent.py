@@ -20,7 +20,7 @@ from .cdi import CdiFolder
 from .health_server import HealthServer
 from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
-from .memory_resource import KIND, CountResource, MemoryResource
+from .memory_resource import KIND, CountResource, MemoryResource, Told
 from .node_cards import NodeCards
 from .node_metrics import NodeMetrics
 from .node_settings import NodeSettings
@@ -57,6 +57,8 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     )
     looks = _Looks(inventory, settings.inventory.interval)
     _log.info("cards are listed by %s", inventory.source)
+    if settings.memory.told is Told.ALLOCATE:
+        _log.warning("memory.told is allocate: a pod may be taken for another of its size")
     health = HealthServer(metrics, looks.problem)
     listener = await health.listen(settings.http.host, settings.http.port)
     _log.info("listening on port <%d>", listener.sockets[0].getsockname()[1])

@@ -52,6 +52,9 @@ class PythonKubelet:
         self.registrations = 0
         self._held: dict[ContainerOnNode, dict[str, list[str]]] = {}
         """By container and resource: its IDs."""
+        self._environments: dict[ContainerOnNode, dict[str, str]] = {}
+        self._nodes: dict[ContainerOnNode, list[str]] = {}
+        """What plugins have answered to `Allocate`."""
         self._cdi_devices: dict[ContainerOnNode, list[str]] = {}
         self._servers: list[grpc.Server] = []
         self.answers_about_pods = True
@@ -187,8 +190,11 @@ class PythonKubelet:
         except grpc.RpcError as error:
             raise UnexpectedAdmissionError(f"Allocate failed: {_details(error)}") from None
         self._held[owner][resource] = ids
-        names = [device.name for device in answer.container_responses[0].cdi_devices]
+        (answered,) = answer.container_responses
+        names = [device.name for device in answered.cdi_devices]
         self._cdi_devices[owner] = self._cdi_devices.get(owner, []) + names
+        self._environments.setdefault(owner, {}).update(answered.envs)
+        self._nodes.setdefault(owner, []).extend(one.host_path for one in answered.devices)
 
     def _ask(self, channel: grpc.Channel, method: str, request: Any, answer: Any) -> Any:
         begun, answering = time.perf_counter(), self._answering
@@ -203,13 +209,11 @@ class PythonKubelet:
         owner = ContainerOnNode(namespace, pod, container)
         for resource, ids in self._held[owner].items():
             if self._options[resource].pre_start_required:
-                request = plugin.PreStartContainerRequest(devices_ids=ids)
-                answer = plugin.PreStartContainerResponse
                 try:
-                    self._ask(self._endpoints[resource], "PreStartContainer", request, answer)
+                    self.ask_to_start(resource, ids)
                 except grpc.RpcError as error:
                     raise StartError(_details(error)) from None
-        env: dict[str, str] = {}
+        env = dict(self._environments.get(owner, {}))
         for name in self._cdi_devices.get(owner, ()):
             env |= self._injected(name)
         return env
@@ -232,6 +236,36 @@ class PythonKubelet:
         for owner in [one for one in self._held if one[:2] == (namespace, pod)]:
             del self._held[owner]
             self._cdi_devices.pop(owner, None)
+            self._environments.pop(owner, None)
+            self._nodes.pop(owner, None)
+
+    def hear_of(self, namespace: str, pod: str, container: str) -> None:
+        """The pod is bound to this node, and not yet admitted."""
+        self._held[ContainerOnNode(namespace, pod, container)] = {}
+
+    def ids(self, namespace: str, pod: str, resource: str) -> list[str]:
+        """Of all containers of the pod."""
+        held = [held for owner, held in self._held.items() if owner[:2] == (namespace, pod)]
+        return [one for of in held for one in of.get(resource, ())]
+
+    def device_nodes(self, namespace: str, pod: str) -> list[str]:
+        return [
+            node
+            for owner, nodes in self._nodes.items()
+            if owner[:2] == (namespace, pod)
+            for node in nodes
+        ]
+
+    def ask_for(self, resource: str, ids: list[str]) -> None:
+        """`Allocate` for these IDs, whoever offered them."""
+        asked = plugin.ContainerAllocateRequest(devices_ids=ids)
+        request = plugin.AllocateRequest(container_requests=[asked])
+        self._ask(self._endpoints[resource], "Allocate", request, plugin.AllocateResponse)
+
+    def ask_to_start(self, resource: str, ids: list[str]) -> None:
+        request = plugin.PreStartContainerRequest(devices_ids=ids)
+        answer = plugin.PreStartContainerResponse
+        self._ask(self._endpoints[resource], "PreStartContainer", request, answer)
 
     def number(self, resource: str, health: str = "Healthy") -> int:
         return list(self.devices.get(resource, {}).values()).count(health)
