@@ -17,7 +17,7 @@ class NodeMetrics(Collector):
         self._cards = cards
         self.starts = Counter(
             "cardquota_node_container_starts",
-            "Starts of containers with memory of a card: given their card, or refused.",
+            "Starts of containers with a part of a card: given their card, or refused.",
             ("result",),
             registry=self.registry,
         )

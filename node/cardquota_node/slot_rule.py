@@ -97,7 +97,7 @@ def complete(cards: Sequence[SlotCard], known: Slots) -> Slots:
             put(name, known[name])
     for name, card in own.items():
         put(name, Slot(card.uuid))
-    for name in own:
+    for name in [name for name in own if name not in found]:
         for card in cards:
             put(name, Slot(card.uuid))
     return {name: found[name] for name in own}
