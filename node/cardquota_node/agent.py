@@ -43,7 +43,20 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     server, node = ApiServer(settings.kubeconfig), settings.node_name
     cards = NodeCards(settings.memory.unit)
     metrics = NodeMetrics(cards)
-    shared = _shared(settings, cards, server, metrics)
+    cdi = CdiFolder(settings.cdi_kind, settings.cdi)
+    starts = ContainerStarts(
+        settings.resource,
+        PodResources(settings.kubelet.pod_resources),
+        server,
+        cdi,
+        lambda result: metrics.starts.labels(result).inc(),
+    )
+    shared: MemoryResource | SlotResource
+    if settings.offer is Offer.SLOTS:
+        slots, file = settings.slots, SlotFile(settings.cdi, cdi)
+        shared = SlotResource(cards, starts, file, slots.unit, slots.load)
+    else:
+        shared = MemoryResource(cards, starts, server, settings.memory.unannotated)
     looks = _Looks(inventory, settings.inventory.interval)
     _log.info("cards are listed by %s", inventory.source)
     health = HealthServer(metrics.registry, looks.problem)
@@ -57,25 +70,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
             tasks.create_task(_offer(CountResource(cards), cards, settings))
         tasks.create_task(_look(cards, looks))
         tasks.create_task(_publish(cards, server, node, settings.offer))
-        tasks.create_task(_clean(shared))
-
-
-def _shared(
-    settings: NodeSettings, cards: NodeCards, server: ApiServer, metrics: NodeMetrics
-) -> MemoryResource | SlotResource:
-    """What the cards are offered as."""
-    cdi = CdiFolder(settings.cdi_kind, settings.cdi)
-    starts = ContainerStarts(
-        settings.resource,
-        PodResources(settings.kubelet.pod_resources),
-        server,
-        cdi,
-        lambda result: metrics.starts.labels(result).inc(),
-    )
-    if settings.offer is Offer.SLOTS:
-        file = SlotFile(settings.cdi, cdi)
-        return SlotResource(cards, starts, file, settings.slots.unit, settings.slots.load)
-    return MemoryResource(cards, starts, server, settings.memory.unannotated)
+        tasks.create_task(_clean(starts))
 
 
 class _Looks:
@@ -175,10 +170,10 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer)
         await changed.wait()
 
 
-async def _clean(shared: MemoryResource | SlotResource) -> None:
+async def _clean(starts: ContainerStarts) -> None:
     while True:
         await asyncio.sleep(_CLEANING)
         try:
-            await shared.forget_gone()
+            await starts.forget_gone()
         except PodResourcesError as error:
             _log.warning("files of containers that are gone stay: %s", error)

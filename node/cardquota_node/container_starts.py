@@ -105,18 +105,11 @@ class ContainerStarts:
             raise
         self._count("given")
 
-    async def forget_gone(
-        self, living: Callable[[Sequence[ContainerOwner]], None] | None = None
-    ) -> None:
-        """Remove the files of containers that are gone. Raises PodResourcesError.
-
-        `living` is told who is there, while nothing is decided.
-        """
+    async def forget_gone(self) -> None:
+        """Remove the files of containers that are gone. Raises PodResourcesError."""
         async with self._files:
-            owners = await self._pods.owners(self.resource)
-            if living is not None:
-                living(owners)
-            for device in set(self._cdi.devices()).difference(_token(one.ids) for one in owners):
+            living = {_token(one.ids) for one in await self._pods.owners(self.resource)}
+            for device in set(self._cdi.devices()).difference(living):
                 self._cdi.remove(device)
 
     async def _asked(self, ids: Sequence[str]) -> StartingContainer:

@@ -80,10 +80,6 @@ class MemoryResource:
         """Write the container's CDI file, and on its pod that it has its card."""
         await self._starts.give(ids, self._given, self._note)
 
-    async def forget_gone(self) -> None:
-        """Remove the files of containers that are gone. Raises PodResourcesError."""
-        await self._starts.forget_gone()
-
     def _given(self, start: StartingContainer) -> CardsGiven:
         owner = start.owner
         of_pod = sum(len(one.ids) for one in start.owners if one[:2] == owner[:2])

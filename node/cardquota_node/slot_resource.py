@@ -5,7 +5,6 @@ pod says (`volcano.sh/card.bind`). `slot_rule` has the rule; here it is asked an
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from enum import StrEnum
 from typing import Final
 
@@ -51,7 +50,10 @@ class SlotLoad(StrEnum):
 
 
 class SlotResource:
-    """What a container gets that asks for slots. It keeps nothing that is not in its file."""
+    """What a container gets that asks for slots. It keeps nothing that is not in its file.
+
+    Slots of containers that are gone are free at the next start of any.
+    """
 
     def __init__(
         self, cards: NodeCards, starts: ContainerStarts, file: SlotFile, unit: int, load: SlotLoad
@@ -87,10 +89,6 @@ class SlotResource:
     async def pre_start(self, ids: Sequence[str]) -> None:
         """Choose the container's card, and write its CDI file."""
         await self._starts.give(ids, self._given)
-
-    async def forget_gone(self) -> None:
-        """Free the slots of containers that are gone. Raises PodResourcesError."""
-        await self._starts.forget_gone(self._release)
 
     def _seen(self) -> tuple[list[SlotCard], Slots]:
         """The cards as they were seen last, and their slots."""
@@ -130,14 +128,6 @@ class SlotResource:
         given = [card for card in self._cards.cards if card.uuid in uuids]
         indexes = ",".join(str(card.index) for card in given)
         return CardsGiven(given, {INDEXES: indexes, SLOTS: text_of(own)})
-
-    def _release(self, owners: Sequence[ContainerOwner]) -> None:
-        _, slots = self._seen()
-        after = released(slots, _living(owners))
-        if after != slots:
-            self._known = after
-            with suppress(RefusedError):  # who is gone is found again
-                self._file.write(after)
 
 
 def _living(owners: Sequence[ContainerOwner]) -> dict[str, tuple[str, str, str]]:

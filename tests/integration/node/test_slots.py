@@ -187,7 +187,7 @@ def test_if_the_state_is_lost_who_has_a_slot_keeps_its_card_by_its_own_file(
     assert ("cardquota-slots.state cannot be read" in slots.log) is (broken is not None)
 
 
-def test_slots_of_pods_that_are_gone_are_free_where_they_are(slots: AgentNode) -> None:
+def test_slots_of_pods_that_are_gone_stay_where_they_are(slots: AgentNode) -> None:
     loads(slots, 10, 50)
     slots.pod("goes", {"main": 1}, **SAME_POD)
     loads(slots, 50, 10)
@@ -195,9 +195,32 @@ def test_slots_of_pods_that_are_gone_are_free_where_they_are(slots: AgentNode) -
     slots.kubelet.remove(slots.namespace, "goes")
     eventually(lambda: not files(slots), "no file")
     # Its slot is still on GPU-1: a pod that needs both of that card gets them.
+    restart(slots)
     loads(slots, MOST_LOADED, 0)
     assert a_pod(slots, "two", 2) == "GPU-1"
     assert set(files(slots)) == {"GPU-0_0"}
+
+
+def test_a_slot_is_free_at_once_when_its_pod_is_gone(slots: AgentNode) -> None:
+    loads(slots, 50, 10)
+    assert [a_pod(slots, name) for name in ("goes", "stays")] == ["GPU-1"] * 2
+    slots.kubelet.remove(slots.namespace, "goes")
+    loads(slots, 10, 50)
+    slots.pod("comes", {"main": 1})
+    loads(slots, 50, 10)
+    assert card_of(slots, "comes") == "GPU-1"
+
+
+def test_who_starts_when_its_card_is_sick_gets_a_healthy_one(slots: AgentNode) -> None:
+    loads(slots, 10, 50)
+    slots.pod("p", {"main": 1})
+    slots.cards[0]["problem"] = "XID 79"
+    slots.write_cards()
+    slots.kubelet.waits_for(v.SLOT, 2)
+    assert card_of(slots, "p") == "GPU-1"
+    told = {"GPU-0_0": "Healthy", "GPU-0_1": "Unhealthy"}
+    told |= {"GPU-1_0": "Unhealthy", "GPU-1_1": "Healthy"}
+    eventually(lambda: slots.kubelet.devices[v.SLOT] == told, "where the sick slots are")
 
 
 def test_several_slots_of_a_container_stay_and_it_has_the_card_of_each(slots: AgentNode) -> None:
