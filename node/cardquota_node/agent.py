@@ -17,13 +17,17 @@ from cardquota.quota import vocabulary as v
 
 from .api_server import ApiServer, ApiServerError
 from .cdi import CdiFolder
+from .container_starts import ContainerStarts, Told
 from .health_server import HealthServer
 from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
-from .memory_resource import KIND, CountResource, MemoryResource, Told
+from .memory_resource import CountResource, MemoryResource
 from .node_cards import NodeCards
 from .node_metrics import NodeMetrics
-from .node_settings import NodeSettings
+from .node_settings import NodeSettings, Offer
+from .slot_file import SlotFile
+from .slot_resource import SlotResource
+from .waiting_containers import WaitingContainers
 
 _log = logging.getLogger("cardquota_node")
 _THREADS: Final = 4
@@ -42,36 +46,41 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
     server, node = ApiServer(settings.kubeconfig), settings.node_name
-    cards = NodeCards(settings.memory.unit)
     pods = PodResources(settings.kubelet.pod_resources)
+    cards = NodeCards(settings.memory.unit)
     metrics = NodeMetrics(cards)
-    cdi = CdiFolder(KIND, settings.cdi)
-    memory = MemoryResource(
-        cards,
+    cdi = CdiFolder(settings.cdi_kind, settings.cdi)
+    starts = ContainerStarts(
+        settings.resource,
         pods,
         server,
         cdi,
-        settings.memory.unannotated,
-        settings.memory.told,
+        settings.told,
         lambda result: metrics.starts.update((result,)),
     )
+    waiting = WaitingContainers(settings.resource, pods, server)
+    shared: MemoryResource | SlotResource
+    if settings.offer is Offer.SLOTS:
+        slots, file = settings.slots, SlotFile(settings.cdi, cdi)
+        shared = SlotResource(cards, starts, file, slots.unit, slots.load)
+    else:
+        shared = MemoryResource(cards, starts, waiting, server, settings.memory.unannotated)
     looks = _Looks(inventory, settings.inventory.interval)
     _log.info("cards are listed by %s", inventory.source)
-    if settings.memory.told is Told.ALLOCATE:
+    if starts.told is Told.ALLOCATE:
         _log.warning("memory.told is allocate: a pod may be taken for another of its size")
     health = HealthServer(metrics, looks.problem)
     listener = await health.listen(settings.http.host, settings.http.port)
     _log.info("listening on port <%d>", listener.sockets[0].getsockname()[1])
     async with listener, asyncio.TaskGroup() as tasks:
         await _first_look(cards, looks)
-        for resource, endpoint in (
-            (memory, "cardquota-gpu-mem.sock"),
-            (CountResource(cards), "cardquota-gpu-count.sock"),
-        ):
-            tasks.create_task(_offer(resource, endpoint, cards, settings))
+        _say(cards, shared)
+        tasks.create_task(_offer(shared, cards, settings))
+        if isinstance(shared, MemoryResource):
+            tasks.create_task(_offer(CountResource(cards), cards, settings))
         tasks.create_task(_look(cards, looks))
-        tasks.create_task(_publish(cards, server, node))
-        tasks.create_task(_clean(memory))
+        tasks.create_task(_publish(cards, server, node, settings.offer))
+        tasks.create_task(_clean(starts, waiting))
 
 
 class _Looks:
@@ -112,12 +121,16 @@ async def _first_look(cards: NodeCards, looks: _Looks) -> None:
             _log.warning("waiting for cards: %s", text)
         if text:
             await asyncio.sleep(looks.interval)
+
+
+def _say(cards: NodeCards, shared: MemoryResource | SlotResource) -> None:
+    number = len(cards.cards)
+    if isinstance(shared, SlotResource):
+        _log.info("<%d> cards with <%d> slots in all", number, len(shared.offered()))
+        return
+    total, unit = sum(map(cards.size, cards.cards)), cards.unit
     _log.info(
-        "<%d> cards with <%d> %s in all, one device ID for each %s",
-        len(cards.cards),
-        sum(map(cards.size, cards.cards)),
-        cards.unit,
-        cards.unit,
+        "<%d> cards with <%d> %s in all, one device ID for each %s", number, total, unit, unit
     )
 
 
@@ -138,15 +151,14 @@ async def _look(cards: NodeCards, looks: _Looks) -> None:
             _log.info("<%d> cards; sick: %s", len(cards.cards), ", ".join(sick) or "none")
 
 
-async def _offer(
-    resource: DeviceResource, endpoint: str, cards: NodeCards, settings: NodeSettings
-) -> None:
+async def _offer(resource: DeviceResource, cards: NodeCards, settings: NodeSettings) -> None:
+    endpoint = f"cardquota-{resource.name.rpartition('/')[2]}.sock"
     server = PluginServer(resource, settings.kubelet.plugins / endpoint, _log.warning)
     cards.listen(server.changed)
     await serve(server, resource.name, endpoint, _log.info, settings.kubelet.plugins)
 
 
-async def _publish(cards: NodeCards, server: ApiServer, node: str) -> None:
+async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer) -> None:
     """Write each change on the node, and again until it is written."""
     changed, told = asyncio.Event(), ""
     cards.listen(changed.set)
@@ -155,7 +167,8 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str) -> None:
         sick = ",".join(str(card.index) for card in cards.cards if not card.healthy)
         sizes = json.dumps([cards.size(card) for card in cards.cards])
         try:
-            notes = {v.CARD_MEMORY: sizes, v.UNHEALTHY_CARDS: sick or None}
+            by_memory = offer is Offer.MEMORY
+            notes = {v.CARD_MEMORY: sizes if by_memory else None, v.UNHEALTHY_CARDS: sick or None}
             await asyncio.to_thread(server.annotate_node, node, notes)
         except ApiServerError as error:
             if str(error) != told:
@@ -167,10 +180,11 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str) -> None:
         await changed.wait()
 
 
-async def _clean(memory: MemoryResource) -> None:
+async def _clean(starts: ContainerStarts, waiting: WaitingContainers) -> None:
     while True:
         await asyncio.sleep(_CLEANING)
+        waiting.forget()
         try:
-            await memory.forget_gone()
+            await starts.forget_gone()
         except PodResourcesError as error:
             _log.warning("files of containers that are gone stay: %s", error)

@@ -5,12 +5,12 @@ So what a container gets can be decided after the kubelet has asked, when it is 
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from .kubelet import RefusedError
+from .whole_file import write_whole
 
 FOLDER: Final = Path("/var/run/cdi")
 """Where runtimes look: what stands there is gone when the node starts again, as its containers."""
@@ -43,15 +43,8 @@ class CdiFolder:
             "devices": [{"name": device, "containerEdits": edits}],
         }
         path = self._path(device)
-        # A runtime reads all that ends in .json.
-        unfinished = path.with_suffix(".unfinished")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with unfinished.open("w") as file:
-                json.dump(stored, file)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
+            write_whole(path, json.dumps(stored).encode())
         except OSError as error:
             raise RefusedError(
                 f"{path} cannot be written, so the container would have no card: {error.strerror}"

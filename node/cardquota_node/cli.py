@@ -141,16 +141,16 @@ def allocations(
     config: Config = None,
     output: Annotated[Form, typer.Option("--output", "-o", help="Output format.")] = Form.TEXT,
 ) -> None:
-    """Show which container has memory of which card, as the kubelet of this node says."""
+    """Show which container has memory or slots of which card, as the kubelet of this node says."""
     from .cdi import CdiFolder
+    from .container_starts import allocations as find
     from .kubelet import PodResources, PodResourcesError
-    from .memory_resource import KIND
-    from .memory_resource import allocations as find
 
     try:
         settings = load(config)
         pods = PodResources(settings.kubelet.pod_resources)
-        found = asyncio.run(find(pods, CdiFolder(KIND, settings.cdi)))
+        cdi = CdiFolder(settings.cdi_kind, settings.cdi)
+        found = asyncio.run(find(pods, cdi, settings.resource))
     except YamlFileError as error:
         raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
     except PodResourcesError as error:

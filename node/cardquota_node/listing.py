@@ -66,15 +66,16 @@ def as_data(cards: Sequence[NodeCard]) -> list[dict[str, object]]:
 
 
 class Allocation(NamedTuple):
-    """A container that has memory of a card."""
+    """A container that has memory of a card, or slots."""
 
     namespace: str
     pod: str
     container: str
     amount: int
-    """In the node's unit."""
+    """In the node's unit, or slots."""
     card: str
-    """Its index; empty: the container was not started yet, or by another agent."""
+    """Its index, or several with commas; empty: the container was not started yet, or by another
+    agent."""
     uuid: str
 
 

@@ -42,9 +42,13 @@ class NodeCards:
         changed = unit is not self.unit or _offered(found) != _offered(self.cards)
         self.cards, self.unit = found, unit
         if changed:
-            for listener in self._listeners:
-                listener()
+            self.tell()
         return changed
+
+    def tell(self) -> None:
+        """What is offered has changed, or the health of it."""
+        for listener in self._listeners:
+            listener()
 
     def size(self, card: NodeCard) -> int:
         """Its memory in the unit."""

@@ -3,19 +3,37 @@ unknown keys are refused.
 """
 
 import os
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from cardquota.quota.vocabulary import GPU_MEMORY, SLOT
 from cardquota.section import Section
 
 from .cdi import FOLDER as CDI_FOLDER
+from .container_starts import Told
 from .inventory import OF_APPLICATIONS
 from .kubelet.registration import FOLDER as PLUGIN_FOLDER
-from .memory_resource import Told, Unannotated
+from .memory_resource import KIND as MEMORY_KIND
+from .memory_resource import Unannotated
 from .memory_units import UnitSetting
+from .slot_resource import KIND as SLOT_KIND
+from .slot_resource import SlotLoad
 from .yaml_file import YamlFileError, read_yaml
+
+_RESOURCE_NAME: Final = (
+    r"^[a-z0-9]([a-z0-9.-]{0,199}[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9_.-]{0,39}[A-Za-z0-9])?$"
+)
+"""Its last part is the name of a socket as well, whose path has at most 107 bytes."""
+
+
+class Offer(StrEnum):
+    """How the cards are shared. Never both ways: a card would be given twice."""
+
+    MEMORY = "memory"
+    SLOTS = "slots"
 
 
 class InventorySource(Section):
@@ -41,6 +59,18 @@ class Memory(Section):
     """How the container runtime is told the card of a container: `cdi`, or `allocate` for one that
     reads no CDI files. Then two pods of equal size may be taken for each other, and do not start.
     """
+
+
+class SlotSettings(Section):
+    """Logical cards, with `offer: slots`."""
+
+    name: Annotated[str, Field(pattern=_RESOURCE_NAME)] = SLOT
+    """Name of the resource."""
+    unit: Annotated[int, Field(ge=1_024, le=1_048_576)] = 8_000
+    """MiB: a card has as many slots as this is in its memory, and at least two. Drivers report
+    somewhat less than the whole GiB of a card."""
+    load: SlotLoad = SlotLoad.UTILIZATION
+    """By what a card is the least loaded one: `utilization`, or `memory` that processes hold."""
 
 
 class Health(Section):
@@ -85,7 +115,11 @@ class NodeSettings(Section):
     kubeconfig: Path | None = None
     """Of the API server. None: the service account of the agent's pod."""
     inventory: InventorySource = InventorySource()
+    offer: Offer = Offer.MEMORY
+    """What containers get parts of cards by: `memory`, or `slots`. Change it on a node without
+    such containers."""
     memory: Memory = Memory()
+    slots: SlotSettings = SlotSettings()
     health: Health = Health()
     kubelet: Kubelet = Kubelet()
     cdi: Path = CDI_FOLDER
@@ -93,6 +127,21 @@ class NodeSettings(Section):
     must read it: containerd does by default from 2.0 on."""
     http: Http = Http()
     log: Log = Log()
+
+    @property
+    def resource(self) -> str:
+        """Name of the resource that the cards are offered as."""
+        return self.slots.name if self.offer is Offer.SLOTS else GPU_MEMORY
+
+    @property
+    def told(self) -> Told:
+        """How the container runtime is told: slots are never guessed."""
+        return Told.CDI if self.offer is Offer.SLOTS else self.memory.told
+
+    @property
+    def cdi_kind(self) -> str:
+        """Of the CDI devices of its containers."""
+        return SLOT_KIND if self.offer is Offer.SLOTS else MEMORY_KIND
 
     @property
     def node_name(self) -> str:

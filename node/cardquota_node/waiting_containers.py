@@ -20,6 +20,11 @@ class WaitingContainer(NamedTuple):
     of_pod: int
     """What all containers of its pod ask for."""
 
+    @property
+    def where(self) -> str:
+        """Its pod, for people."""
+        return f"pod <{self.owner.namespace}/{self.owner.pod}>"
+
 
 class WaitingContainers:
     """Of one resource."""

@@ -17,7 +17,8 @@ from .node_card import CardProcess, InventoryError, Mig, NodeCard
 _LARGEST: Final = 16 * 1024 * 1024
 """MiB of one card: 16 TiB."""
 
-_Uuid = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,62}$")]
+# A device ID is a UUID and a number of up to five digits, and has at most 63 characters.
+_Uuid = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,56}$")]
 _Product = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
 _Mib = Annotated[int, Field(ge=0, le=_LARGEST, strict=True)]
 

@@ -151,6 +151,13 @@ UNHEALTHY_CARDS_OF: Final = "unhealthy-gpu-"
 UNHEALTHY_CARDS_KEY: Final = "gpus"
 """Its key."""
 
+# --- logical cards of the node agent ---------------------------------------------------------
+SLOT: Final = "cardquota.volcano.sh/slot"
+"""Resource name: a slot of a card."""
+CARD_BIND: Final = "volcano.sh/card.bind"
+"""Annotation of a pod: how the node agent chooses the cards of its containers, `balance` (default:
+the least loaded one) or `same-pod` (one that the pod has already)."""
+
 EXTENDER_ADDRESS: Final = "volcano.sh/card.extender"
 """Annotation of the Lease, by the operator alone: host and port of the leader's scheduler
 extender."""

@@ -30,6 +30,7 @@ class AgentNode:
         self.process: subprocess.Popen[bytes] | None = None
         self.cards: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
+        self.resource = MEMORY
 
     # --- the agent ----------------------------------------------------------------------------
 
@@ -111,9 +112,10 @@ class AgentNode:
 
     @property
     def port(self) -> int:
-        found = re.search(r"listening on port <(\d+)>", self.log)
-        assert found is not None, self.log
-        return int(found[1])
+        """Of the agent that was started last."""
+        found = re.findall(r"listening on port <(\d+)>", self.log)
+        assert found, self.log
+        return int(found[-1])
 
     # --- its object, and pods -----------------------------------------------------------------
 
@@ -133,7 +135,7 @@ class AgentNode:
             "spec": {
                 "nodeName": self.name,
                 "containers": [
-                    {"name": c, "image": "x", "resources": {"limits": {MEMORY: str(n)}}}
+                    {"name": c, "image": "x", "resources": {"limits": {self.resource: str(n)}}}
                     for c, n in containers.items()
                 ],
             },
@@ -142,7 +144,7 @@ class AgentNode:
         assert answer.ok, answer
 
     def admit(self, name: str, containers: Mapping[str, int]) -> None:
-        asked = {container: {MEMORY: number} for container, number in containers.items()}
+        asked = {container: {self.resource: number} for container, number in containers.items()}
         self.kubelet.admit(self.namespace, name, asked)
 
     def start_container(self, pod: str, container: str = "main") -> dict[str, str]:
@@ -172,11 +174,13 @@ def agent_node(
     *,
     sizes: tuple[int, ...],
     offered: int = 0,
+    resource: str = MEMORY,
     **settings: Any,
 ) -> Iterator[AgentNode]:
     # The path of a socket has at most 107 bytes: no folder of pytest's own.
     with tempfile.TemporaryDirectory(prefix="node-") as folder:
         node = AgentNode(plane, namespace, name, Path(folder))
+        node.resource = resource
         with _running(node, sizes, offered, settings):
             yield node
 
@@ -186,7 +190,12 @@ def _running(
     node: AgentNode, sizes: tuple[int, ...], offered: int, settings: dict[str, Any]
 ) -> Iterator[None]:
     node.cards = [
-        {"uuid": f"GPU-{number}", "product": "NVIDIA-A10", "memory": size}
+        {
+            "uuid": f"GPU-{number}",
+            "product": "NVIDIA-A10",
+            "memory": size,
+            "path": f"/dev/null{number}",
+        }
         for number, size in enumerate(sizes)
     ]
     node.settings = settings
@@ -196,8 +205,9 @@ def _running(
     node.kubelet.start()
     node.start()
     try:
-        node.kubelet.waits_for(COUNT, len(sizes))
-        node.kubelet.waits_for(MEMORY, offered or sum(sizes))
+        if node.resource == MEMORY:
+            node.kubelet.waits_for(COUNT, len(sizes))
+        node.kubelet.waits_for(node.resource, offered or sum(sizes))
         yield
     finally:
         if node.process is not None:

@@ -18,14 +18,13 @@ pytestmark = [pytest.mark.plane, pytest.mark.slow]
 @pytest.fixture
 def large(plane: Cluster, namespace: str, unique: str) -> Iterator[AgentNode]:
     """Three cards of 80 GiB: more than 40,000 MiB. Pods without a card get one."""
-    settings = {"memory": {"unannotated": "leastFree"}}
     with agent_node(
         plane,
         namespace,
         f"{unique}-node",
         sizes=(81_559,) * 3,
         offered=79 * 3,
-        **settings,
+        memory={"unannotated": "leastFree"},
     ) as node:
         yield node
 
