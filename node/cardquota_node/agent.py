@@ -23,6 +23,7 @@ from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
 from .memory_resource import CountResource, MemoryResource
 from .node_cards import NodeCards
+from .node_lock import node_lock
 from .node_metrics import NodeMetrics
 from .node_settings import NodeSettings, Offer
 from .slot_file import SlotFile
@@ -34,7 +35,7 @@ _THREADS: Final = 4
 """They wait for the driver and for the API server; each has a connection of its own."""
 _HUNG: Final = 60.0
 """Seconds without an answer about the cards after which the agent is not well."""
-_CLEANING: Final = 10.0
+_CLEANING: Final = 5.0
 """Seconds between two looks for containers that are gone."""
 _WAITING: Final = 5.0
 """Seconds until it is tried again to publish the cards."""
@@ -72,7 +73,11 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     health = HealthServer(metrics, looks.problem)
     listener = await health.listen(settings.http.host, settings.http.port)
     _log.info("listening on port <%d>", listener.sockets[0].getsockname()[1])
-    async with listener, asyncio.TaskGroup() as tasks:
+    async with (
+        listener,
+        node_lock(settings.cdi, _log.warning),
+        asyncio.TaskGroup() as tasks,
+    ):
         await _first_look(cards, looks)
         _say(cards, shared)
         tasks.create_task(_offer(shared, cards, settings))
@@ -80,7 +85,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
             tasks.create_task(_offer(CountResource(cards), cards, settings))
         tasks.create_task(_look(cards, looks))
         tasks.create_task(_publish(cards, server, node, settings.offer))
-        tasks.create_task(_clean(starts, waiting))
+        tasks.create_task(_clean(shared))
 
 
 class _Looks:
@@ -180,11 +185,15 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer)
         await changed.wait()
 
 
-async def _clean(starts: ContainerStarts, waiting: WaitingContainers) -> None:
+async def _clean(shared: MemoryResource | SlotResource) -> None:
+    told = ""
     while True:
-        await asyncio.sleep(_CLEANING)
-        waiting.forget()
         try:
-            await starts.forget_gone()
+            await shared.clean()
+            text = ""
         except PodResourcesError as error:
-            _log.warning("files of containers that are gone stay: %s", error)
+            text = str(error)
+        if text and text != told:
+            _log.warning("files of containers that are gone stay: %s", text)
+        told = text
+        await asyncio.sleep(_CLEANING)

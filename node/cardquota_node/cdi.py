@@ -6,11 +6,12 @@ So what a container gets can be decided after the kubelet has asked, when it is 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from .kubelet import RefusedError
-from .whole_file import write_whole
+from .whole_file import UNFINISHED, write_whole
 
 FOLDER: Final = Path("/var/run/cdi")
 """Where runtimes look: what stands there is gone when the node starts again, as its containers."""
@@ -64,14 +65,21 @@ class CdiFolder:
         for path in self._folder.glob(f"{self._start}*.json"):
             yield path.name.removeprefix(self._start).removesuffix(".json")
 
+    def remove_unfinished(self) -> None:
+        """What was left half-written. Nothing may be written meanwhile."""
+        for path in self._folder.glob(f"{self._start}*{UNFINISHED}"):
+            _unlink(path)
+
     def remove(self, device: str) -> None:
         """Its container is gone. Does nothing if it has no file, or the folder cannot be written:
         a file that nobody asks for harms nobody.
         """
-        try:
-            self._path(device).unlink(missing_ok=True)
-        except OSError:
-            return
+        _unlink(self._path(device))
 
     def _path(self, device: str) -> Path:
         return self._folder / f"{self._start}{device}.json"
+
+
+def _unlink(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

@@ -49,12 +49,18 @@ class MemoryResource:
     ) -> None:
         self._cards, self._starts, self._waiting, self._server = cards, starts, waiting, server
         self._unannotated = unannotated
+        self._elsewhere: dict[str, str] = {}
+        """The card, by the IDs of containers that have another one than the ID says."""
 
     def offered(self) -> Iterator[OfferedDevice]:
-        """Of each card as many as its own size."""
+        """Of each card as many as its own size. An ID that a container has is as healthy as the
+        container's card: the kubelet writes that on the pod.
+        """
+        healthy = {card.uuid: card.healthy for card in self._cards.cards}
         for card in self._cards.cards:
             for number in range(self._cards.size(card)):
-                yield OfferedDevice(f"{card.uuid}_{number}", card.healthy)
+                one = f"{card.uuid}_{number}"
+                yield OfferedDevice(one, healthy.get(self._elsewhere.get(one, card.uuid), False))
 
     async def preferred(
         self, available: Sequence[str], required: Sequence[str], size: int
@@ -128,6 +134,19 @@ class MemoryResource:
         """Write the container's CDI file, and on its pod that it has its card."""
         await self._starts.give(ids, self._given, self._note)
 
+    async def clean(self) -> None:
+        """Forget containers that are gone. Raises PodResourcesError."""
+        self._waiting.forget()
+        found: dict[str, str] = {}
+        for owner in await self._starts.forget_gone():
+            found |= _elsewhere(owner.ids, self._starts.environment(owner).get(VISIBLE, ""))
+        self._has_elsewhere(found)
+
+    def _has_elsewhere(self, found: dict[str, str]) -> None:
+        if found != self._elsewhere:
+            self._elsewhere = found
+            self._cards.tell()
+
     def _given(self, start: StartingContainer) -> CardsGiven:
         owner = start.owner
         of_pod = sum(len(one.ids) for one in start.owners if one[:2] == owner[:2])
@@ -135,6 +154,9 @@ class MemoryResource:
             card = self._card_named(start.pod, of_pod, start.where)
         else:
             card = self._least_free(start)
+        own = frozenset(start.ids)
+        others = {one: it for one, it in self._elsewhere.items() if one not in own}
+        self._has_elsewhere(others | _elsewhere(start.ids, card.uuid))
         return CardsGiven((card,), self._environment(card, len(start.ids), of_pod))
 
     def _environment(self, card: NodeCard, amount: int, of_pod: int) -> dict[str, str]:
@@ -236,6 +258,10 @@ class CountResource:
 
 def _card_of(device: str) -> str:
     return device.rpartition("_")[0]
+
+
+def _elsewhere(ids: Sequence[str], card: str) -> dict[str, str]:
+    return {one: card for one in ids if card and _card_of(one) != card}
 
 
 def _placement(pod: PodOnNode, of_pod: int) -> CardPlacement:

@@ -90,6 +90,10 @@ class SlotResource:
         """Choose the container's card, and write its CDI file."""
         await self._starts.give(ids, self._given)
 
+    async def clean(self) -> None:
+        """Forget containers that are gone. Raises PodResourcesError."""
+        await self._starts.forget_gone()
+
     def _seen(self) -> tuple[list[SlotCard], Slots]:
         """The cards as they were seen last, and their slots."""
         cards = [self._slot_card(card) for card in self._cards.cards]

@@ -2,6 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Final
+
+UNFINISHED: Final = ".unfinished"
+"""How the other one's name ends."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -9,7 +13,7 @@ def write_whole(path: Path, data: bytes) -> None:
     is stored. Raises OSError; then the former file stays.
     """
     # Whoever reads all files of the folder that end in .json does not read this one.
-    unfinished = path.with_suffix(".unfinished")
+    unfinished = path.with_suffix(UNFINISHED)
     path.parent.mkdir(parents=True, exist_ok=True)
     with unfinished.open("wb") as file:
         file.write(data)

@@ -58,6 +58,7 @@ class PythonKubelet:
         self._cdi_devices: dict[ContainerOnNode, list[str]] = {}
         self._servers: list[grpc.Server] = []
         self.answers_about_pods = True
+        self.asks_for_preferences = True
         self.waited: dict[str, list[float]] = {}
         """By call to a plugin: seconds of each, without what the kubelet answered meanwhile."""
         self._answering = 0.0
@@ -94,7 +95,12 @@ class PythonKubelet:
     def _register(self, asked: Any, _: Any) -> plugin.Empty:
         channel = grpc.insecure_channel(
             f"unix:{self.plugins / asked.endpoint}",
-            options=(("grpc.max_receive_message_length", _LONGEST),),
+            options=(
+                ("grpc.max_receive_message_length", _LONGEST),
+                # Else a plugin that starts again is not called for as long as the former was not
+                # there: a kubelet's connection is a new one.
+                ("grpc.use_local_subchannel_pool", 1),
+            ),
         )
         options = _call(channel, "GetDevicePluginOptions", plugin.DevicePluginOptions)(
             plugin.Empty(), timeout=10
@@ -168,7 +174,8 @@ class PythonKubelet:
             raise UnexpectedAdmissionError(f"Allocate failed: {resource} {text}")
         self._random.shuffle(free)
         channel, ids = self._endpoints[resource], free[:number]
-        if self._options[resource].get_preferred_allocation_available:
+        able = self._options[resource].get_preferred_allocation_available
+        if able and self.asks_for_preferences:
             asked = plugin.ContainerPreferredAllocationRequest(
                 available_deviceIDs=free, allocation_size=number
             )
@@ -213,6 +220,11 @@ class PythonKubelet:
                     self.ask_to_start(resource, ids)
                 except grpc.RpcError as error:
                     raise StartError(_details(error)) from None
+        return self.created(namespace, pod, container)
+
+    def created(self, namespace: str, pod: str, container: str) -> dict[str, str]:
+        """The environment that the runtime adds when it creates the container."""
+        owner = ContainerOnNode(namespace, pod, container)
         env = dict(self._environments.get(owner, {}))
         for name in self._cdi_devices.get(owner, ()):
             env |= self._injected(name)
@@ -230,6 +242,14 @@ class PythonKubelet:
     def _specs(self) -> Iterator[Any]:
         for path in self.cdi.glob("*.json"):
             yield json.loads(path.read_text())
+
+    def forget_all(self) -> None:
+        """All pods are gone, and what their containers had; it asks and answers as at first."""
+        for owner in list(self._held):
+            self.remove(owner.namespace, owner.pod)
+        for path in self.cdi.glob("*.json"):
+            path.unlink()
+        self.asks_for_preferences = self.answers_about_pods = True
 
     def remove(self, namespace: str, pod: str) -> None:
         """The pod is gone."""

@@ -1,5 +1,6 @@
 """The agent as a process of its own, beside a Python kubelet."""
 
+import copy
 import json
 import os
 import re
@@ -30,6 +31,8 @@ class AgentNode:
         self.process: subprocess.Popen[bytes] | None = None
         self.cards: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
+        self._first: tuple[list[dict[str, Any]], dict[str, Any]] = ([], {})
+        self._log_read = 0
         self.resource = MEMORY
 
     # --- the agent ----------------------------------------------------------------------------
@@ -73,9 +76,28 @@ class AgentNode:
         self.process = None
         return code
 
+    def remember(self) -> None:
+        """This is how it is at first."""
+        self._first = copy.deepcopy((self.cards, self.settings))
+
+    def as_at_first(self) -> None:
+        """Pods, sick cards, other settings and what was logged are forgotten."""
+        self.kubelet.forget_all()
+        cards, settings = copy.deepcopy(self._first)
+        self._log_read = len((self.folder / "agent.log").read_text())
+        if self.process is None or self.process.poll() is not None or settings != self.settings:
+            if self.process is not None:
+                self.stop(signal.SIGKILL)
+            self.settings = settings
+            self.start()
+        self.cards = cards
+        self.write_cards()
+        self.kubelet.waits_for(COUNT, len(cards))
+        self.kubelet.waits_for(MEMORY, sum(card["memory"] for card in cards))
+
     @property
     def log(self) -> str:
-        return (self.folder / "agent.log").read_text()
+        return (self.folder / "agent.log").read_text()[self._log_read :]
 
     def says(self, text: str) -> None:
         eventually(lambda: text in self.log, f"the agent says <{text}>")
@@ -112,10 +134,8 @@ class AgentNode:
 
     @property
     def port(self) -> int:
-        """Of the agent that was started last."""
-        found = re.findall(r"listening on port <(\d+)>", self.log)
-        assert found, self.log
-        return int(found[-1])
+        log = (self.folder / "agent.log").read_text()
+        return int(re.findall(r"listening on port <(\d+)>", log)[-1])
 
     # --- its object, and pods -----------------------------------------------------------------
 
@@ -199,6 +219,7 @@ def _running(
         for number, size in enumerate(sizes)
     ]
     node.settings = settings
+    node.remember()
     node.write_cards()
     body = {"metadata": {"name": node.name}, "spec": {"unschedulable": True}}
     assert ask(node.plane, "POST", "/api/v1/nodes", body).ok

@@ -2,6 +2,7 @@
 a Python kubelet that replays what a kubelet does.
 """
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -179,8 +180,14 @@ def test_health_and_metrics_are_answered(two_cards: AgentNode) -> None:
     assert (code, f"cardquota_node_card_healthy{row} 1\n" in text) == (200, True)
     assert f"cardquota_node_card_memory_bytes{row} {8_188 * 2**20}\n" in text
     assert two_cards.page("/secrets")[0] == 404
+    before = refused(two_cards)
     two_cards.pod("p", {"main": 1})
     with pytest.raises(StartError, match="no annotation"):
         two_cards.start_container("p")
-    counted = 'cardquota_node_container_starts_total{result="refused"} 1'
-    assert counted in two_cards.page("/metrics")[1]
+    assert refused(two_cards) == before + 1
+
+
+def refused(node: AgentNode) -> int:
+    row = re.search(r'_starts_total\{result="refused"\} (\d+)', node.page("/metrics")[1])
+    assert row is not None
+    return int(row[1])

@@ -48,7 +48,7 @@ def test_who_was_taken_for_another_does_not_start(old_runtime: AgentNode) -> Non
     # The kubelet admits them in the other order, and knows of both.
     old_runtime.kubelet.hear_of(old_runtime.namespace, "first", "main")
     old_runtime.admit("second", {"main": 500})
-    said = r"was taken for another that asked for as much: it has card <GPU-0>, and its annotation names <GPU-1>"
+    said = "as much: it has card <GPU-0>, and its annotation names <GPU-1>"
     with pytest.raises(StartError, match=said):
         old_runtime.start_container("second")
 
