@@ -70,7 +70,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
             tasks.create_task(_offer(CountResource(cards), cards, settings))
         tasks.create_task(_look(cards, looks))
         tasks.create_task(_publish(cards, server, node, settings.offer))
-        tasks.create_task(_clean(starts))
+        tasks.create_task(_clean(starts, shared))
 
 
 class _Looks:
@@ -170,10 +170,10 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer)
         await changed.wait()
 
 
-async def _clean(starts: ContainerStarts) -> None:
+async def _clean(starts: ContainerStarts, shared: MemoryResource | SlotResource) -> None:
     while True:
         await asyncio.sleep(_CLEANING)
         try:
-            await starts.forget_gone()
+            await starts.forget_gone(shared.forget_gone)
         except PodResourcesError as error:
             _log.warning("files of containers that are gone stay: %s", error)

@@ -105,11 +105,15 @@ class ContainerStarts:
             raise
         self._count("given")
 
-    async def forget_gone(self) -> None:
-        """Remove the files of containers that are gone. Raises PodResourcesError."""
+    async def forget_gone(self, tell: Callable[[Sequence[ContainerOwner]], None]) -> None:
+        """Remove the files of containers that are gone. Raises PodResourcesError.
+
+        `tell` is told who is there, while nothing is decided: who has started is among them.
+        """
         async with self._files:
-            living = {_token(one.ids) for one in await self._pods.owners(self.resource)}
-            for device in set(self._cdi.devices()).difference(living):
+            owners = await self._pods.owners(self.resource)
+            tell(owners)
+            for device in set(self._cdi.devices()).difference(_token(one.ids) for one in owners):
                 self._cdi.remove(device)
 
     async def _asked(self, ids: Sequence[str]) -> StartingContainer:

@@ -15,7 +15,7 @@ from cardquota.quota.cards.memory_shape import read_placement
 from .api_server import ApiServer, ApiServerError
 from .container_starts import VISIBLE, CardsGiven, ContainerStarts, StartingContainer
 from .inventory import NodeCard
-from .kubelet import OfferedDevice, RefusedError
+from .kubelet import ContainerOwner, OfferedDevice, RefusedError
 from .kubelet import device_plugin_pb2 as wire
 from .node_cards import NodeCards
 
@@ -79,6 +79,9 @@ class MemoryResource:
     async def pre_start(self, ids: Sequence[str]) -> None:
         """Write the container's CDI file, and on its pod that it has its card."""
         await self._starts.give(ids, self._given, self._note)
+
+    def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
+        """Nothing is known of them but their files."""
 
     def _given(self, start: StartingContainer) -> CardsGiven:
         owner = start.owner
