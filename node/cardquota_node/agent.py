@@ -85,7 +85,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
             tasks.create_task(_offer(CountResource(cards), cards, settings))
         tasks.create_task(_look(cards, looks))
         tasks.create_task(_publish(cards, server, node, settings.offer))
-        tasks.create_task(_clean(shared))
+        tasks.create_task(_clean(starts, shared))
 
 
 class _Looks:
@@ -185,11 +185,11 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer)
         await changed.wait()
 
 
-async def _clean(shared: MemoryResource | SlotResource) -> None:
+async def _clean(starts: ContainerStarts, shared: MemoryResource | SlotResource) -> None:
     told = ""
     while True:
         try:
-            await shared.clean()
+            await starts.forget_gone(shared.forget_gone)
             text = ""
         except PodResourcesError as error:
             text = str(error)

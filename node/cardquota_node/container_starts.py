@@ -133,18 +133,20 @@ class ContainerStarts:
             raise
         self._count("given")
 
-    async def forget_gone(self) -> Sequence[ContainerOwner]:
-        """Remove the files of containers that are gone, and what was left half-written. Returns
-        those that are there. Raises PodResourcesError.
+    async def forget_gone(self, tell: Callable[[Sequence[ContainerOwner]], None]) -> None:
+        """Remove the files of containers that are gone, and what was left half-written. Raises
+        PodResourcesError.
+
+        `tell` is told who is there, while nothing is decided: who has started is among them.
         """
         async with self._files:
+            owners = await self._pods.owners(self.resource)
+            tell(owners)
             self._cdi.remove_unfinished()
             files = set(self._cdi.devices())
-            owners = await self._pods.owners(self.resource)
             living = {one for owner in owners for one in owner.ids if one in files}
             for device in files - living:
                 self._cdi.remove(device)
-            return owners
 
     async def _asked(self, ids: Sequence[str]) -> StartingContainer:
         try:

@@ -17,7 +17,7 @@ from cardquota.quota.cards.memory_shape import CardPlacement, read_placement
 from .api_server import ApiServer, ApiServerError, PodOnNode
 from .container_starts import VISIBLE, CardsGiven, ContainerStarts, StartingContainer, Told
 from .inventory import NodeCard
-from .kubelet import OfferedDevice, PodResourcesError, RefusedError
+from .kubelet import ContainerOwner, OfferedDevice, PodResourcesError, RefusedError
 from .kubelet import device_plugin_pb2 as wire
 from .node_cards import NodeCards
 from .waiting_containers import WaitingContainers
@@ -134,11 +134,11 @@ class MemoryResource:
         """Write the container's CDI file, and on its pod that it has its card."""
         await self._starts.give(ids, self._given, self._note)
 
-    async def clean(self) -> None:
-        """Forget containers that are gone. Raises PodResourcesError."""
+    def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
+        """These containers are there."""
         self._waiting.forget()
         found: dict[str, str] = {}
-        for owner in await self._starts.forget_gone():
+        for owner in owners:
             found |= _elsewhere(owner.ids, self._starts.environment(owner).get(VISIBLE, ""))
         self._has_elsewhere(found)
 

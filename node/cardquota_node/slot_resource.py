@@ -5,6 +5,7 @@ pod says (`volcano.sh/card.bind`). `slot_rule` has the rule; here it is asked an
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import Final
 
@@ -50,10 +51,7 @@ class SlotLoad(StrEnum):
 
 
 class SlotResource:
-    """What a container gets that asks for slots. It keeps nothing that is not in its file.
-
-    Slots of containers that are gone are free at the next start of any.
-    """
+    """What a container gets that asks for slots. It keeps nothing that is not in its file."""
 
     def __init__(
         self, cards: NodeCards, starts: ContainerStarts, file: SlotFile, unit: int, load: SlotLoad
@@ -90,9 +88,14 @@ class SlotResource:
         """Choose the container's card, and write its CDI file."""
         await self._starts.give(ids, self._given)
 
-    async def clean(self) -> None:
-        """Forget containers that are gone. Raises PodResourcesError."""
-        await self._starts.forget_gone()
+    def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
+        """Free the slots of whoever is not among these containers."""
+        _, slots = self._seen()
+        after = released(slots, {name: owner[:3] for owner in owners for name in owner.ids})
+        if after != slots:
+            self._known = after
+            with suppress(RefusedError):  # after a restart they are found to be gone again
+                self._file.write(after)
 
     def _seen(self) -> tuple[list[SlotCard], Slots]:
         """The cards as they were seen last, and their slots."""
@@ -117,9 +120,7 @@ class SlotResource:
         cards, slots = self._seen()
         holder, wanted = SlotHolder(*owner[:3], start.pod.uid), sorted(owner.ids)
         try:
-            after = placed(
-                cards, released(slots, _living(start.owners)), wanted, holder, _bind(start)
-            )
+            after = placed(cards, slots, wanted, holder, _bind(start))
         except SlotError as error:
             raise RefusedError(f"{start.where}: {error}") from None
         if after != slots:
@@ -132,10 +133,6 @@ class SlotResource:
         given = [card for card in self._cards.cards if card.uuid in uuids]
         indexes = ",".join(str(card.index) for card in given)
         return CardsGiven(given, {INDEXES: indexes, SLOTS: text_of(own)})
-
-
-def _living(owners: Sequence[ContainerOwner]) -> dict[str, tuple[str, str, str]]:
-    return {name: owner[:3] for owner in owners for name in owner.ids}
 
 
 def _bind(start: StartingContainer) -> CardBind:

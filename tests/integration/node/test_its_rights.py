@@ -67,7 +67,8 @@ def test_it_writes_what_it_is_for_and_nothing_else(agent: Agent) -> None:
     assert (
         agent.patches("node", node, notes(**{v.CARD_MEMORY: "[1]", v.UNHEALTHY_CARDS: "0"})) == ""
     )
-    assert agent.patches("node", node, notes(**{v.UNHEALTHY_CARDS: None})) == ""
+    none = {v.CARD_MEMORY: None, v.UNHEALTHY_CARDS: None}  # as of a node with slots
+    assert agent.patches("node", node, notes(**none)) == ""
     assert agent.patches("pod", pod, given) == ""
 
     its_own = "may change its own node and the pods there alone"

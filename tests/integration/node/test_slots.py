@@ -4,6 +4,7 @@ Python kubelet that replays what a kubelet does.
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -114,6 +115,18 @@ def test_a_slot_changes_places_when_its_card_is_the_more_loaded_one_at_the_start
     )
 
 
+def test_containers_that_start_in_the_same_moment_never_share_a_slot(slots: AgentNode) -> None:
+    pods = [f"p{number}" for number in range(4)]
+    loads(slots, 10, 50)
+    for name in pods:
+        slots.pod(name, {"main": 1})
+    loads(slots, 50, 10)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda name: card_of(slots, name), pods))
+    assert sorted(found) == ["GPU-0", "GPU-0", "GPU-1", "GPU-1"]
+    assert [card_of(slots, name) for name in pods] == found
+
+
 def test_containers_of_a_pod_that_says_so_are_on_one_card_while_it_has_room(
     slots: AgentNode,
 ) -> None:
@@ -201,10 +214,11 @@ def test_slots_of_pods_that_are_gone_stay_where_they_are(slots: AgentNode) -> No
     assert set(files(slots)) == {"GPU-0_0"}
 
 
-def test_a_slot_is_free_at_once_when_its_pod_is_gone(slots: AgentNode) -> None:
+def test_a_slot_is_free_when_its_pod_is_gone(slots: AgentNode) -> None:
     loads(slots, 50, 10)
     assert [a_pod(slots, name) for name in ("goes", "stays")] == ["GPU-1"] * 2
     slots.kubelet.remove(slots.namespace, "goes")
+    eventually(lambda: len(files(slots)) == 1, "one file")
     loads(slots, 10, 50)
     slots.pod("comes", {"main": 1})
     loads(slots, 50, 10)

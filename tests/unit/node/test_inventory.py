@@ -50,7 +50,7 @@ def test_a_file_lists_cards_in_its_order(tmp_path: Path) -> None:
         ([{**ONE, "slices": ["a"]}], "slices need mig: enabled, it is <unsupported>"),
         ([{**ONE, "colour": "red"}], "cards.0.colour: there is no such setting"),
         ([{**ONE, "uuid": "<b>"}], "cards.0.uuid: must match the pattern"),
-        ([{**ONE, "uuid": "a" * 64}], "cards.0.uuid: must match the pattern"),
+        ([{**ONE, "uuid": "a" * 58}], "cards.0.uuid: must match the pattern"),
         ([{**ONE, "path": "nvidia0"}], "cards.0.path: must match the pattern"),
         ([{**ONE, "product": "NVIDIA A10"}], "cards.0.product: must match the pattern"),
         ([{**ONE, "uuid": f"GPU-{n}"} for n in range(257)], "cards: must have at most 256 items"),

@@ -86,11 +86,14 @@ _LONGEST_KEPT: Final = 512
 
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 """A product is the value of a label (D9)."""
+SLOT_PART: Final = "slot"
+"""A logical card's name continues with this after the product (D10)."""
 _PART: Final = re.compile(
-    r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|gpu-mem|[dtqc]px_nps[0-9]"
+    rf"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|gpu-mem|{SLOT_PART}|[dtqc]px_nps[0-9]"
     r"|(mps|shared)-([0-9]+g|mig-[A-Za-z0-9][A-Za-z0-9._-]*)\*1/[1-9][0-9]*"
 )
-"""A slice, partition or share of a product (D3, D4, D6), or the memory of its cards (B10)."""
+"""A slice, partition, share or slot of a product (D3, D4, D6, D10), or the memory of its cards
+(B10)."""
 _MEMORY: Final = "/gpu-mem"
 
 

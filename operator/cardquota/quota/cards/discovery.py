@@ -228,6 +228,8 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
 
 def _whole(vendor: Vendor, product: str, labels: Mapping[str, str]) -> str:
     """The name of a whole card, or of the parts into which the node divides its cards."""
+    if vendor.part:
+        return f"{product}/{vendor.part}"
     value = labels.get(vendor.partition, WHOLE_PARTITION) if vendor.partition else WHOLE_PARTITION
     if value.startswith(WHOLE_PARTITION):
         return product

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ..vocabulary import GPU_MEMORY, GPU_PRODUCT
-from .card import Card, Labels, MemoryLabel, MemoryUnit, is_memory
+from ..vocabulary import GPU_MEMORY, GPU_PRODUCT, SLOT
+from .card import SLOT_PART, Card, Labels, MemoryLabel, MemoryUnit, is_memory
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
@@ -82,6 +82,9 @@ class Vendor:
     partition: str = ""
     """Label that says into what each card of a node is divided (`PARTITIONS`): the resource name of
     whole cards then counts the parts."""
+    part: str = ""
+    """Of a row whose resource name of whole cards counts parts: what follows the product in their
+    names."""
 
     @property
     def usual(self) -> str:
@@ -205,17 +208,20 @@ def may_count_cards(resource: str) -> bool:
 
 def resource_by_name(card: str) -> str | None:
     """The resource name behind a card that no node has shown, where its name alone tells it."""
-    return GPU_MEMORY if is_memory(card) else None
+    if is_memory(card):
+        return GPU_MEMORY
+    return SLOT if card.endswith(f"/{SLOT_PART}") else None
 
 
 def counts_form(resource: str, card: str) -> bool:
     """Whether a resource name can count a card of this name: a slice is never a whole card.
 
     `product` and its partitions are whole (D6), `product/mig-<profile>-mixed` is that profile (D4),
-    `product/gpu-mem` card memory (B10), any other a share (D3).
+    `product/gpu-mem` card memory (B10), `product/slot` a slot (D10), any other a share (D3).
     """
-    if is_memory(card) or resource == GPU_MEMORY:
-        return is_memory(card) and resource == GPU_MEMORY
+    by_itself = resource_by_name(card)
+    if by_itself is not None or resource in (GPU_MEMORY, SLOT):
+        return by_itself == resource
     kind = resource.partition("/")[2]
     _, slash, part = card.partition("/")
     if not slash or part in PARTITIONS:

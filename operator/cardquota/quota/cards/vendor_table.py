@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from .card import MemoryUnit
+from .card import SLOT_PART, MemoryUnit
 from .vendor import SLICED_TYPE, ProductLabels, Vendor
 
 _WRITTEN: Final = MemoryUnit.WRITTEN
@@ -20,6 +20,15 @@ _MLU: Final = ("220", "270", "290", "365", "370", "370-x5k", "580", "590")
 DEFAULT_VENDORS: Final = (
     # NVIDIA/k8s-device-plugin v0.16, internal/lm/resource.go and docs/gpu-feature-discovery.
     Vendor("NVIDIA", "nvidia.com", "gpu"),
+    # Our node agent (docs/node.md). The labels are still those of NVIDIA's own software.
+    Vendor(
+        "cardquota's node agent",
+        "cardquota.volcano.sh",
+        "slot",
+        own=(ProductLabels("nvidia.com/gpu.product"),),
+        own_first=True,
+        part=SLOT_PART,
+    ),
     # ROCm/k8s-device-plugin, cmd/k8s-node-labeller/main.go at 14316e20. The plain key is there
     # if all cards of the node are of one product. `amd.com/gpu` counts partitions where there are
     # any; with `-resource_naming_strategy mixed` they have names of their own (`amd.com/cpx_nps4`),

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ..accounts.account import Account, AccountReader
 from ..amounts import NO_AMOUNTS, Amount, Amounts, Charge, MutableAmounts, add_amounts, canonical
-from ..cards.card import can_exist, is_memory, model_of
-from ..cards.vendor import PARTITIONS, counts_form
+from ..cards.card import can_exist, model_of
+from ..cards.vendor import PARTITIONS, counts_form, resource_by_name
 from ..ledger.groups.group_facts import AskedCards, GroupFacts, GroupRequest
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import group_messages, queue_messages, request_messages
@@ -186,12 +186,14 @@ def _differ(card: str, resource: str, other: str, behind: str) -> bool:
 
 def _form(card: str) -> str:
     """What a resource name depends on beside the vendor: empty for a whole card or its partitions,
-    the profile of a slice, and one word each for all shares, and for card memory (D2-D6, B10).
+    the profile of a slice, and one word each for all shares, for slots and for card memory (D2-D6,
+    D10, B10).
     """
     part = card.partition("/")[2]
     if part in PARTITIONS:
         return ""
-    return part if part.endswith("-mixed") or is_memory(card) or not part else "share"
+    by_itself = not part or part.endswith("-mixed") or resource_by_name(card) is not None
+    return part if by_itself else "share"
 
 
 def _warnings(ledger: LedgerReader, facts: GroupFacts) -> tuple[str, ...]:

@@ -97,12 +97,13 @@ def test_p4_a_name_that_no_node_can_have() -> None:
         ({"B300/mps-80g*1/2": 1, H200: 1}, f"<B300/mps-80g*1/2> and <{H200}> ({GPU})"),
         ({"B300": 1, "B300/mig-1g.34gb-mixed": 1}, "<B300> and <B300/mig-1g.34gb-mixed>"),
         ({"B300/mps-80g*1/2": 1, "B300": 1}, "<B300/mps-80g*1/2> and <B300>"),
+        ({"B300/mps-80g*1/2": 1, "B300/slot": 1}, "<B300/mps-80g*1/2> and <B300/slot>"),
         ({"B300": 1, H200: 1, SLICE: 1}, f"<{H200}> ({GPU}) and <{SLICE}>"),
     ],
 )
 def test_p2_mixed_resource_types(cards: Mapping[str, int], names: str) -> None:
     """In one row or in two; of a pool at zero, as far as its form tells."""
-    zero = dict.fromkeys(("B300", "B300/mig-1g.34gb-mixed", "B300/mps-80g*1/2"), 9)
+    zero = dict.fromkeys(("B300", "B300/mig-1g.34gb-mixed", "B300/mps-80g*1/2", "B300/slot"), 9)
     ledger = a_world({H200: 9, SLICE: 9, **zero}, MIG_NODE)
     verdict = judge_group(ledger, asking(cards).facts())
     assert verdict.reason is Reason.INVALID_CARD

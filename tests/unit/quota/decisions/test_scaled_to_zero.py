@@ -11,6 +11,7 @@ from cardquota.quota import Reason, Stamp
 from cardquota.quota.cards import counts_form
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.vocabulary import SLOT
 
 SLICE = "NVIDIA-B300/mig-1g.18gb-mixed"
 PRODUCT = f"{GPU}.product"
@@ -55,6 +56,11 @@ def test_p5_a_card_of_a_vendor_without_a_row_gets_affinity_too() -> None:
         ("nvidia.com/gpu", "B300/mps-80g*1/2", False),
         ("nvidia.com/gpu.shared", "B300/mps-80g*1/2", True),
         ("nvidia.com/gpu.shared", "B300/shared-80g*1/4", True),
+        ("nvidia.com/gpu", "B300/slot", False),
+        (SLOT, "B300/slot", True),
+        (SLOT, "B300", False),
+        (SLOT, "B300/mps-80g*1/2", False),
+        (SLOT, "B300/gpu-mem", False),
     ],
 )
 def test_p4_a_resource_counts_only_cards_of_its_form(resource: str, card: str, can: bool) -> None:
