@@ -67,6 +67,14 @@ def up(
             "--extender", help="Let kube-scheduler ask the product which node and card a pod gets."
         ),
     ] = False,
+    node: Annotated[
+        bool,
+        typer.Option(
+            "--node",
+            help="Add a real node: containerd, a kubelet, and the node agent with two cards that a "
+            "file stands for. Needs Linux and root.",
+        ),
+    ] = False,
     hpa_fast: Annotated[
         bool,
         typer.Option(
@@ -145,6 +153,7 @@ def up(
         config=absolute(config) if config else None,
         replicas=0 if without_product else replicas,
         extender=extender,
+        real_node=node,
         quick_autoscaler=hpa_fast,
         bin_dir=absolute(bin_dir) if bin_dir else None,
         background=background,
