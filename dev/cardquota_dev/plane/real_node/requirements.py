@@ -11,6 +11,11 @@ from ...build.versions import CONTAINERD, KUBELET
 from ...failure import PlaneError
 from . import cgroups
 
+
+class LackingError(PlaneError):
+    """Why this machine can have no real node, in one line."""
+
+
 _MOUNTS: Final = 21
 """The number of the capability to mount (CAP_SYS_ADMIN)."""
 
@@ -35,23 +40,29 @@ def real_node_lacks() -> str:
 
 
 def provide() -> None:
-    """Install and build what is missing for a real node. Raises PlaneError if it cannot be had."""
+    """Install and build what is missing for a real node.
+
+    Raises LackingError if the machine can have none, PlaneError if a build fails.
+    """
     if lacking := real_node_lacks():
-        raise PlaneError(lacking)
+        raise LackingError(lacking)
     runc()
     build(CONTAINERD)
     build(KUBELET)
 
 
 def runc() -> Path:
-    """The program that starts containers. Installs Debian's if there is none."""
+    """The program that starts containers. Installs Debian's if there is none.
+
+    Raises LackingError if it cannot be installed.
+    """
     if (found := _runc()) is not None:
         return found
     print("No runc on PATH: installing Debian's package", flush=True)
     _apt_get("update", "--quiet=2")
     _apt_get("install", "--quiet=2", "--yes", "--no-install-recommends", "runc")
     if (found := _runc()) is None:
-        raise PlaneError("apt-get has installed runc, but there is no such program")
+        raise LackingError("apt-get has installed runc, but there is no such program")
     return found
 
 
@@ -66,4 +77,4 @@ def _apt_get(*arguments: str) -> None:
     done = subprocess.run(command, env=silent, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise PlaneError(f"{' '.join(command)} failed: {' '.join(last)}")
+        raise LackingError(f"{' '.join(command)} failed: {' '.join(last)}")
