@@ -18,6 +18,7 @@ from .paths import DEFAULT_PLANE, TESTS
 from .plane.folder import Folder
 from .plane.launch import absolute, end, start_detached
 from .plane.options import DEFAULT_NODES, Options
+from .plane.real_node.requirements import LackingError, provide
 from .plane.supervisor import supervise
 from .plane.volcano.definitions import CHOICES
 
@@ -34,9 +35,23 @@ Dir = Annotated[
 
 
 @app.command()
-def build() -> None:
+def build(
+    *,
+    node: Annotated[
+        bool,
+        typer.Option(
+            "--node",
+            help="Also what a real node needs, if this machine can have one: else say why.",
+        ),
+    ] = False,
+) -> None:
     """Build the binaries of the control plane that are missing from the cache."""
     print(build_binaries())
+    if node:
+        try:
+            provide()
+        except LackingError as error:
+            print(error)
 
 
 @app.command()

@@ -44,11 +44,16 @@ def make(folder: Folder) -> str:
     return f"/{name_of(folder)}"
 
 
+def existing(folder: Folder) -> list[Path]:
+    """Where the cgroup is, in each hierarchy that has it."""
+    paths = (root / name_of(folder) for root in _hierarchies())
+    return [path for path in paths if path.exists()]
+
+
 def end(folder: Folder) -> None:
     """Kill all that is in the cgroup, and remove it. Raises PlaneError if something does not go."""
-    tops = [root / name_of(folder) for root in _hierarchies()]
     for _ in range(_ROUNDS):
-        if not any(top.exists() for top in tops):
+        if not (tops := existing(folder)):
             return
         for top in tops:
             _kill_and_remove(top)

@@ -7,13 +7,15 @@ import yaml
 
 from ..folder import Folder
 
-PRODUCT: Final = "NVIDIA-A2"
+PRODUCT: Final = "NVIDIA-T400"
 
 CARDS: Final[tuple[dict[str, Any], ...]] = (
-    {"uuid": "GPU-one", "product": PRODUCT, "memory": 16_376, "path": "/dev/zero"},
-    {"uuid": "GPU-two", "product": PRODUCT, "memory": 8_188, "path": "/dev/full"},
+    {"uuid": "GPU-one", "product": PRODUCT, "memory": 4_096, "path": "/dev/zero"},
+    {"uuid": "GPU-two", "product": PRODUCT, "memory": 2_048, "path": "/dev/full"},
 )
-"""Two of unequal size, in MiB."""
+"""Two of unequal size, in MiB. Small ones: upon each change of health a kubelet compares each
+device that changed with each that a container has.
+"""
 
 LABELS: Final = {"aliyun.accelerator/nvidia_name": PRODUCT, "cardquota.volcano.sh/share": "memory"}
 """Labels of a node that shares its cards by memory."""
