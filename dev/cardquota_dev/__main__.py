@@ -18,6 +18,7 @@ from .paths import DEFAULT_PLANE, TESTS
 from .plane.folder import Folder
 from .plane.launch import absolute, end, start_detached
 from .plane.options import DEFAULT_NODES, Options
+from .plane.real_node.requirements import LackingError, provide
 from .plane.supervisor import supervise
 from .plane.volcano.definitions import CHOICES
 
@@ -34,9 +35,23 @@ Dir = Annotated[
 
 
 @app.command()
-def build() -> None:
+def build(
+    *,
+    node: Annotated[
+        bool,
+        typer.Option(
+            "--node",
+            help="Also what a real node needs, if this machine can have one: else say why.",
+        ),
+    ] = False,
+) -> None:
     """Build the binaries of the control plane that are missing from the cache."""
     print(build_binaries())
+    if node:
+        try:
+            provide()
+        except LackingError as error:
+            print(error)
 
 
 @app.command()
@@ -65,6 +80,14 @@ def up(
         bool,
         typer.Option(
             "--extender", help="Let kube-scheduler ask the product which node and card a pod gets."
+        ),
+    ] = False,
+    node: Annotated[
+        bool,
+        typer.Option(
+            "--node",
+            help="Add a real node: containerd, a kubelet, and the node agent with two cards that a "
+            "file stands for. Needs Linux and root.",
         ),
     ] = False,
     hpa_fast: Annotated[
@@ -145,6 +168,7 @@ def up(
         config=absolute(config) if config else None,
         replicas=0 if without_product else replicas,
         extender=extender,
+        real_node=node,
         quick_autoscaler=hpa_fast,
         bin_dir=absolute(bin_dir) if bin_dir else None,
         background=background,

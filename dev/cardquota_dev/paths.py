@@ -10,7 +10,10 @@ TESTS = CHECKOUT / "tests"
 """The tests, with what they share."""
 
 GO_MODULE = CHECKOUT / "dev" / "controlplane"
-"""The Go module that pins the control plane's versions."""
+"""The Go module that pins the versions of the control plane, and of the kubelet."""
+
+CONTAINERD_MODULE = CHECKOUT / "dev" / "containerd"
+"""The Go module that pins the version of containerd, with the program of the node's one image."""
 
 DEFAULT_PLANE = CHECKOUT / ".up"
 """The default folder of a plane started by `up`: one per checkout."""

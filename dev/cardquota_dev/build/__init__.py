@@ -1,4 +1,5 @@
-"""Builds the missing binaries of the control plane into the cache, with a count of packages.
+"""Builds missing binaries into the cache, with a count of packages.
 
-In: the Go module of `dev/controlplane`. Out: a folder of binaries for its versions and flags.
+In: a `BinarySet` of a Go module, `dev/controlplane` or `dev/containerd`. Out: a folder of its
+binaries for the module's versions and flags.
 """

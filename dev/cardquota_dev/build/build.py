@@ -1,4 +1,4 @@
-"""Building the control plane's binaries into the cache.
+"""Building sets of binaries into the cache.
 
 Guarantees: only missing binaries are built. A binary is there whole or not at all, also after an
 interruption (it is built under another name, then renamed). Two builds at once wait for each other,
@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..failure import PlaneError
-from ..paths import GO_MODULE
 from .lock import exclusive
 from .progress import Meter, meter
 from .toolchain import environment, go
-from .versions import COMPILER_FLAGS, PACKAGES, built, linker_flags
+from .versions import COMPILER_FLAGS, CONTROL_PLANE, BinarySet, built, linker_flags
 
 _AVAILABLE = "not installed but available in build cache"
 _TO_COMPILE = (
@@ -25,56 +24,61 @@ _TO_COMPILE = (
 _LAST_LINES = 30
 
 
-def missing(folder: Path) -> list[str]:
+def missing(wanted: BinarySet = CONTROL_PLANE) -> list[str]:
     """Names of the missing binaries, in build order."""
-    return [name for name in PACKAGES if not (folder / name).is_file()]
+    folder = built(wanted)
+    return [name for name in wanted.packages if not (folder / name).is_file()]
 
 
-def build() -> Path:
-    """Build what is missing. Returns the folder with all binaries."""
-    folder = built()
-    if not missing(folder):
+def build(wanted: BinarySet = CONTROL_PLANE) -> Path:
+    """Build what is missing. Returns the folder with all binaries of the set."""
+    folder = built(wanted)
+    if not missing(wanted):
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     with exclusive(folder.parent / "lock"):
-        names = missing(folder)
+        names = missing(wanted)
         if names:
-            _build(names, folder)
+            _build(wanted, names, folder)
     return folder
 
 
-def _build(names: Sequence[str], folder: Path) -> None:
-    compiler = go()
+def _build(wanted: BinarySet, names: Sequence[str], folder: Path) -> None:
+    compiler, module = go(), wanted.module
     with meter() as progress, tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         progress.phase("Resolving")
-        packages = [PACKAGES[name] for name in names]
+        packages = [wanted.packages[name] for name in names]
         listed = ("list", "-deps", "-f", _TO_COMPILE, *COMPILER_FLAGS, *packages)
-        with _go(compiler, listed) as lines:
+        with _go(compiler, module, listed) as lines:
             to_compile = {line for line in lines if line}
         progress.total(len(to_compile))
         for name in names:
             progress.phase(f"Building {name}")
-            _compile(compiler, name, Path(scratch) / name, to_compile, progress)
+            with _go(compiler, module, _building(wanted, name, Path(scratch))) as lines:
+                _count(lines, to_compile, progress)
             (Path(scratch) / name).rename(folder / name)
         progress.phase("Built")
 
 
-def _compile(compiler: Path, name: str, output: Path, waiting: set[str], progress: Meter) -> None:
-    """Build one binary. `go build -v` names each package as it compiles it: that is one step."""
-    flags = ("-v", *COMPILER_FLAGS, "-ldflags", linker_flags(), "-o", str(output))
-    with _go(compiler, ("build", *flags, PACKAGES[name])) as lines:
-        for line in lines:
-            if line in waiting:
-                waiting.remove(line)
-                progress.step()
+def _building(wanted: BinarySet, name: str, output: Path) -> Sequence[str]:
+    flags = ("-v", *COMPILER_FLAGS, "-ldflags", linker_flags(wanted.module))
+    return ("build", *flags, "-o", str(output / name), wanted.packages[name])
+
+
+def _count(lines: Iterator[str], waiting: set[str], progress: Meter) -> None:
+    """`go build -v` names each package as it compiles it: that is one step."""
+    for line in lines:
+        if line in waiting:
+            waiting.remove(line)
+            progress.step()
 
 
 @contextmanager
-def _go(compiler: Path, arguments: Sequence[str]) -> Iterator[Iterator[str]]:
+def _go(compiler: Path, module: Path, arguments: Sequence[str]) -> Iterator[Iterator[str]]:
     """Run Go in the module and yield its lines as they come. It ends with the block."""
     process = subprocess.Popen(
         [str(compiler), *arguments],
-        cwd=GO_MODULE,
+        cwd=module,
         env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

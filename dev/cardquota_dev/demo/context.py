@@ -1,4 +1,4 @@
-"""What a step uses: a tenant, an administrator, and the screen."""
+"""What a step uses: a tenant, an administrator, the screen, and a real node if there is one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ class Context:
     admin: User
     """Decides about queues."""
     screen: Screen
+    node_lacks: str
+    """Why there is no real node on the plane. Empty: there is one."""
 
 
 @dataclass(frozen=True)

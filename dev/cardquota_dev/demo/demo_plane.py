@@ -23,7 +23,7 @@ _ORDERLY = 60.0
 
 
 @contextmanager
-def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
+def demo_plane(folder: Folder, *, keep: bool, real_node: bool) -> Iterator[PlaneState]:
     """A plane with the product for the block. If kept, it outlives a block that ran its steps.
 
     Raises PlaneError if it does not start.
@@ -36,6 +36,7 @@ def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
         until_stdin_closes=not keep,
         extender=True,
         quick_autoscaler=True,
+        real_node=real_node,
     )
     with tempfile.TemporaryFile("w+") as errors:
         supervisor = subprocess.Popen(

@@ -10,6 +10,7 @@ from ..failure import PlaneError
 from ..paths import DEFAULT_PLANE
 from ..plane.discovery import binaries
 from ..plane.folder import Folder
+from ..plane.real_node.requirements import LackingError, provide
 from ..plane.state import PlaneState
 from .clock import Clock
 from .context import Context
@@ -63,13 +64,15 @@ def _run_on_plane(
     folder: Folder, screen: Screen, clock: Clock, *, keep: bool, files: Path, timeout: float
 ) -> None:
     _have_binaries()
+    lacking = _provide_real_node()
     clock.lap("binaries")
+    nodes = "seven nodes" if lacking else "seven simulated nodes and a real one"
     with ExitStack() as stack:
-        with screen.waiting("Starting a control plane of seven nodes, and the product on it ..."):
-            state = stack.enter_context(demo_plane(folder, keep=keep))
+        with screen.waiting(f"Starting a control plane of {nodes}, and the product on it ..."):
+            state = stack.enter_context(demo_plane(folder, keep=keep, real_node=not lacking))
         clock.lap("start")
         screen.says(f"The files are in {files}")
-        _run_steps(_context(folder, state, screen, files, timeout), clock)
+        _run_steps(_context(folder, state, screen, files, timeout, lacking), clock)
     clock.lap("end")
     screen.heading("Every step showed what it says. Seconds:")
     for part, seconds in [*clock.parts, ("in all", clock.total)]:
@@ -89,7 +92,7 @@ def _run_steps(context: Context, clock: Clock) -> None:
 
 
 def _context(
-    folder: Folder, state: PlaneState, screen: Screen, files: Path, timeout: float
+    folder: Folder, state: PlaneState, screen: Screen, files: Path, timeout: float, lacking: str
 ) -> Context:
     def user(name: str, kubeconfig: Path) -> User:
         return User(
@@ -106,6 +109,7 @@ def _context(
         tenant=user("tenant", folder.tenant_kubeconfig),
         admin=user("admin", folder.kubeconfig),
         screen=screen,
+        node_lacks=lacking,
     )
 
 
@@ -114,6 +118,15 @@ def _have_binaries() -> None:
         binaries()
     except PlaneError:
         build()
+
+
+def _provide_real_node() -> str:
+    """Why there can be none on this machine. Empty: all of it is there."""
+    try:
+        provide()
+    except LackingError as error:
+        return str(error)
+    return ""
 
 
 @contextmanager

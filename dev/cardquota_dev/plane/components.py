@@ -10,6 +10,7 @@ from pathlib import Path
 from .credentials.identities import token_file
 from .credentials.keys import Keys
 from .folder import Folder, write_private, write_private_json
+from .real_node.names import MARK
 
 STAGES = Path(__file__).with_name("stages.yaml")
 """What kwok does with nodes and pods."""
@@ -57,7 +58,7 @@ def api_server(
     *,
     store_json: bool,
 ) -> Program:
-    """The API server, with RBAC and static tokens."""
+    """The API server, with RBAC and static tokens. It knows a kubelet by the same authority."""
     flags: dict[str, object] = {
         "etcd-servers": store,
         "advertise-address": "127.0.0.1",
@@ -68,6 +69,9 @@ def api_server(
         "service-account-issuer": "https://kubernetes.default.svc",
         "service-account-key-file": keys.service_account_public,
         "service-account-signing-key-file": keys.service_account_key,
+        "kubelet-certificate-authority": keys.authority,
+        "kubelet-client-certificate": keys.certificate,
+        "kubelet-client-key": keys.key,
         "service-cluster-ip-range": "10.0.0.0/16",
         "allow-privileged": "true",
     }
@@ -136,13 +140,13 @@ def scheduler(
 
 
 def kwok(binary: Path, folder: Folder, kubeconfig: Path, port: int) -> Program:
-    """The stand-in for kubelets. It sees only pods that have a node."""
+    """The stand-in for kubelets. It sees only pods that have a node, and none of a real one."""
     configuration = folder.private / "kwok.yaml"
     write_private(configuration, STAGES.read_text())
     flags = {
         "config": configuration,
         "kubeconfig": kubeconfig,
-        "manage-all-nodes": "true",
+        "manage-nodes-with-label-selector": f"!{MARK}",
         "server-address": f"127.0.0.1:{port}",
         "node-ip": "127.0.0.1",
         "node-lease-duration-seconds": 40,

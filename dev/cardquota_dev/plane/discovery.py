@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..build.versions import PACKAGES, built
+from ..build.versions import CONTROL_PLANE, built
 from ..failure import PlaneError
 
 KUBEBUILDER = Path("/usr/local/kubebuilder/bin")
@@ -21,7 +21,7 @@ _KUBEBUILDER_BINARIES = frozenset({"etcd", "kube-apiserver", "kubectl"})
 
 def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os.environ) -> Path:
     """The binary of that name. Raises PlaneError, with what to do, if there is none."""
-    if name not in PACKAGES:
+    if name not in CONTROL_PLANE.packages:
         raise PlaneError(f"{name} is no part of the control plane")
     if folder is not None:
         return _named(name, folder / name, "--bin-dir")
@@ -40,7 +40,7 @@ def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os
 
 def binaries(*, folder: Path | None = None, env: Mapping[str, str] = os.environ) -> dict[str, Path]:
     """All of them, by name."""
-    return {name: binary(name, folder=folder, env=env) for name in PACKAGES}
+    return {name: binary(name, folder=folder, env=env) for name in CONTROL_PLANE.packages}
 
 
 def existing_cluster(env: Mapping[str, str] = os.environ) -> Path | None:

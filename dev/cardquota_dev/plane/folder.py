@@ -65,6 +65,11 @@ class Folder:
         return self.path / "extender"
 
     @property
+    def node(self) -> Path:
+        """The state of the real node. There is none if the plane has no such node."""
+        return self.path / "node"
+
+    @property
     def data(self) -> Path:
         """The data of etcd."""
         return self.path / "etcd"

@@ -13,6 +13,7 @@ from ..failure import PlaneError
 from .folder import Folder
 from .options import Options
 from .process import marked
+from .real_node.start import end_real_node
 from .state import PlaneState, end_recorded, read_state
 
 _ORDERLY = 60.0
@@ -80,6 +81,7 @@ def end(folder: Folder) -> None:
         end_recorded(folder)
         for stray in marked(folder.path):
             stray.kill()
+        end_real_node(folder)
         folder.remove()
     finally:
         if lock is not None:

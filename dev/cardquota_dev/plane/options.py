@@ -31,6 +31,8 @@ class Options:
     """The command to run as `cardquota` in each replica. Empty: the product itself."""
     extender: bool = False
     """Whether the product is the scheduler's extender."""
+    real_node: bool = False
+    """Whether there is a real node: containerd, a kubelet and the node agent."""
     store_json: bool = False
     """Have the API server store JSON, so that a test can read etcd itself."""
     crds: str = ""
@@ -67,6 +69,8 @@ class Options:
         flags.append(f"--replicas={self.replicas}" if self.replicas else "--without-product")
         if self.extender:
             flags.append("--extender")
+        if self.real_node:
+            flags.append("--node")
         if self.quick_autoscaler:
             flags.append("--hpa-fast")
         if self.bin_dir is not None:

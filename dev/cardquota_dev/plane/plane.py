@@ -1,9 +1,9 @@
 """One control plane: what is started, in which order, and what must be true before the next.
 
 etcd and the API server together; then controllers, scheduler and kwok, while nodes and the tenant's
-role are applied; then, if wanted, the stand-in for metrics, the definitions of queues and pod
-groups, the stand-in for Volcano, and the product. A scheduler that asks the product is started
-after it. `stop` uses the reverse order.
+role are applied; then, if wanted, a real node, the stand-in for metrics, the definitions of queues
+and pod groups, the stand-in for Volcano, and the product. A scheduler that asks the product is
+started after it. `stop` uses the reverse order.
 """
 
 import asyncio
@@ -21,6 +21,8 @@ from .options import Options
 from .ports import free_ports
 from .probe import Probe
 from .product.product import Product
+from .real_node.names import NODE
+from .real_node.start import end_real_node, start_real_node
 from .state import PlaneState
 from .usage.registration import HOST
 from .usage.start import start_usage
@@ -47,8 +49,9 @@ class Plane:
         """Return once all of it is ready. Raises PlaneError."""
         found = binaries(folder=self._options.bin_dir)
         metered = self._options.quick_autoscaler
-        keys = make_keys(self._folder, hosts=[HOST] if metered else [])
-        identities = make_identities(self._folder, usage=metered)
+        node = NODE if self._options.real_node else ""
+        keys = make_keys(self._folder, hosts=[HOST, NODE])
+        identities = make_identities(self._folder, usage=metered, node=node)
         ports = free_ports(6)
         store = components.etcd(found["etcd"], self._folder, *ports[:2])
         server = components.api_server(
@@ -94,6 +97,15 @@ class Plane:
             await self._children.until(
                 lambda: _usable(probe), "nodes Ready and the default service account", _PATIENCE
             )
+            if node:
+                await start_real_node(
+                    self._folder,
+                    self._children,
+                    probe,
+                    found["kubectl"],
+                    keys,
+                    server.address,
+                )
             if metered:
                 await start_usage(
                     self._children, probe, found["kubectl"], self._folder, keys, identities["usage"]
@@ -123,6 +135,7 @@ class Plane:
         await self._children.stop(fixed)
         await self._children.stop(["kube-apiserver"])
         await self._children.stop(["etcd"])
+        end_real_node(self._folder)
 
     async def _start_product(
         self, kubectl: Path, identities: dict[str, Identity], probe: Probe

@@ -18,6 +18,9 @@ from .folder import Folder
 from .options import Options
 from .plane import Plane
 from .process import Process
+from .real_node.mounts import enter
+from .real_node.requirements import provide
+from .real_node.start import end_real_node
 from .state import PlaneState, end_recorded
 
 _LOG = "supervisor"
@@ -25,6 +28,8 @@ _LOG = "supervisor"
 
 def supervise(options: Options) -> None:
     """Run a plane until stopped. Prints the administrator's kubeconfig once it is ready."""
+    if options.real_node:
+        provide()
     folder = options.folder
     folder.prepare()
     lock = acquire(folder.lock, wait=False)
@@ -32,7 +37,10 @@ def supervise(options: Options) -> None:
         raise PlaneError(f"{folder.path} already holds a running plane: `down` ends it")
     try:
         end_recorded(folder)  # an earlier plane whose watchdog also died
+        end_real_node(folder)
         folder.clear()
+        if options.real_node:
+            enter(folder)
         state = PlaneState()
         with _watchdog(folder, lock, state):
             asyncio.run(_run(options, state))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .folder import Folder
 from .process import marked
+from .real_node.start import end_real_node
 from .state import end_recorded
 
 _ROUNDS = 40
@@ -39,8 +40,9 @@ def main() -> None:
             stray.kill()
         quiet = 0 if strays else quiet + 1
         if quiet == 2:
-            return
+            break
         time.sleep(_PAUSE)
+    end_real_node(folder)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,11 @@ import pytest
 from cardquota_dev.build.lock import held
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import Process, marked
+from cardquota_dev.plane.real_node import cgroups
+from cardquota_dev.plane.real_node.requirements import real_node_lacks
 from cardquota_dev.plane.state import PlaneState, read_state
-from cardquota_dev.testing import eventually
+from cardquota_dev.testing import eventually, running_plane
+from integration.node.real_node import RealNode
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
 
@@ -92,6 +95,23 @@ def test_the_watchdog_ends_what_a_killed_supervisor_leaves(
     foreground.kill()
     eventually(lambda: gone(folder, processes), "all ended")
     eventually(lambda: not held(folder.lock), "lock given back")
+
+
+@pytest.mark.long
+def test_a_real_node_ends_with_its_containers_when_the_supervisor_is_killed(folder: Folder) -> None:
+    if lacking := real_node_lacks():
+        pytest.skip(lacking)
+    with running_plane(folder.path, replicas=0, real_node=True) as plane:
+        by_hand = RealNode(plane, "default")
+        by_hand.create("p", 100)
+        by_hand.place("p", 0, 100)
+        by_hand.runs("p")
+        processes = read(folder).processes
+        assert cgroups.existing(folder)
+        os.kill(read(folder).process("supervisor").pid, signal.SIGKILL)
+        eventually(lambda: gone(folder, processes), "all ended")
+        eventually(lambda: not held(folder.lock), "lock given back")
+        assert not cgroups.existing(folder)
 
 
 TESTS = """

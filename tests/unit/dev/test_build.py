@@ -31,14 +31,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_all_is_built_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.build() == folder
-    assert build.missing(folder) == []
+    assert build.missing() == []
     assert "Building kwok" in capsys.readouterr().out
     build.build()
     assert capsys.readouterr().out == ""
 
 
 def test_a_failed_build_leaves_no_half_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAIL", versions.PACKAGES["kube-scheduler"])
+    monkeypatch.setenv("FAIL", versions.CONTROL_PLANE.packages["kube-scheduler"])
     with pytest.raises(PlaneError, match="cannot compile"):
         build.build()
     names = ["etcd", "kube-apiserver", "kube-controller-manager"]
@@ -49,7 +49,12 @@ def test_a_failed_build_leaves_no_half_of_it(folder: Path, monkeypatch: pytest.M
 def test_the_digest_follows_the_module(tmp_path: Path) -> None:
     (tmp_path / "go.mod").write_text("require (\n\tk8s.io/kubernetes v1.36.3 // indirect\n)\n")
     (tmp_path / "go.sum").write_text("one\n")
-    before = versions.digest(tmp_path)
-    assert versions.digest(tmp_path) == before
+    wanted = versions.BinarySet(tmp_path, {"a": "a/package"})
+    before = versions.digest(wanted)
+    assert versions.digest(wanted) == before
     (tmp_path / "go.sum").write_text("two\n")
-    assert versions.digest(tmp_path) != before
+    after = versions.digest(wanted)
+    assert after != before
+    (tmp_path / "main.go").write_text("package main\n")
+    assert versions.digest(wanted) != after
+    assert versions.digest(versions.BinarySet(tmp_path, {})) != versions.digest(wanted)

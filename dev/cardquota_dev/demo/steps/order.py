@@ -4,6 +4,7 @@ from ..context import Step
 from .autoscaling import an_autoscaler_gets_three_of_ten, what_it_gives_back_starts_a_job
 from .gang import a_gang_waits_and_starts
 from .quotas import a_broken_quota_is_refused, queues_get_quotas
+from .real_cards import containers_see_the_card_of_their_pod
 from .refusals import each_refusal_says_why
 from .reservations import groups_are_refused_reserved_or_wait
 from .safeguards import nobody_opens_a_gate_and_the_numbers_are_exact
@@ -21,6 +22,10 @@ STEPS = (
         groups_are_refused_reserved_or_wait,
     ),
     Step("Pods share cards by memory, packed onto one after the other", small_pods_share_a_card),
+    Step(
+        "On a real node, each of two containers gets the card that was chosen for its pod",
+        containers_see_the_card_of_their_pod,
+    ),
     Step(
         "An autoscaler wants 10 replicas: it gets the 3 that fit, and is told why",
         an_autoscaler_gets_three_of_ten,

@@ -1,7 +1,7 @@
 """The users of the API server: one static token and one kubeconfig each.
 
-Only the administrator and kwok are in `system:masters`. Controller manager, scheduler and product
-are the same users as in any cluster, so their real roles are tested.
+Only the administrator, kwok and a kubelet are in `system:masters`. Controller manager, scheduler
+and product are the same users as in any cluster, so their real roles are tested.
 """
 
 import base64
@@ -33,10 +33,11 @@ class Identity:
     token: str
 
 
-def make_identities(folder: Folder, *, usage: bool = False) -> dict[str, Identity]:
+def make_identities(folder: Folder, *, usage: bool = False, node: str = "") -> dict[str, Identity]:
     """All identities by name, each with a new token. Writes the token file.
 
-    `usage`: whether the stand-in for metrics has one too.
+    `usage`: whether the stand-in for metrics has one too. `node`: the name of the node whose
+    kubelet has one, if there is such a node.
     """
     masters = ("system:masters",)
     accounts = "system:serviceaccounts"
@@ -57,6 +58,9 @@ def make_identities(folder: Folder, *, usage: bool = False) -> dict[str, Identit
     ]
     if usage:
         rows.append(("usage", USAGE_USER, (), folder.private / "kubeconfig-usage"))
+    if node:
+        kubelet = folder.private / "kubeconfig-kubelet"
+        rows.append(("kubelet", f"system:node:{node}", ("system:nodes", *masters), kubelet))
     identities = {row[0]: Identity(*row, token=secrets.token_urlsafe(32)) for row in rows}
     lines = [
         f'{one.token},{one.user},{one.name},"{",".join(one.groups)}"' for one in identities.values()

@@ -13,6 +13,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from ..folder import Folder, write_private
 
 _LIFE = timedelta(days=30)
+_USES = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+"""To serve, and for the API server to ask a kubelet."""
 
 
 class Keys:
@@ -51,7 +53,7 @@ def make_keys(folder: Folder, hosts: Sequence[str] = ()) -> Keys:
         _builder(_name("127.0.0.1"), authority_name, serving_key.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(_USES), critical=False)
         .sign(authority_key, hashes.SHA256())
     )
     _write(keys.authority, authority.public_bytes(serialization.Encoding.PEM))

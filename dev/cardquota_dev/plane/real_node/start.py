@@ -1,0 +1,64 @@
+"""The start of the real node on a plane, and the end of what outlives its processes."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+from ..children import Children
+from ..credentials.identities import write_kubeconfigs
+from ..credentials.keys import Keys
+from ..folder import Folder
+from ..kubectl import apply
+from ..ports import free_ports
+from ..probe import Probe
+from ..process import marked
+from . import cgroups
+from .agent import MEMORY, RIGHTS, agent, identity
+from .containerd import containerd, import_image, listens
+from .kubelet import kubelet
+from .names import NODE
+
+_PATIENCE = 120.0
+
+
+async def start_real_node(
+    folder: Folder, children: Children, probe: Probe, kubectl: Path, keys: Keys, server: str
+) -> None:
+    """Return once the node offers the memory of its cards. Raises PlaneError."""
+    ports = free_ports(3)
+    await children.start(containerd(folder))
+    await children.until(lambda: listens(folder), "containerd ready", _PATIENCE)
+    await import_image(folder)
+    node = kubelet(folder, keys, str(folder.private / "kubeconfig-kubelet"), *ports[:2])
+    await children.start(node)
+    await apply(kubectl, folder.kubeconfig, [RIGHTS])
+    await children.until(partial(_ready, probe), f"node {NODE} Ready", _PATIENCE)
+    account = await identity(probe, folder)
+    write_kubeconfigs({account.name: account}, server, keys)
+    offering = agent(folder, account.kubeconfig, ports[2])
+    await children.start(offering)
+    await children.until(partial(_offers, probe), f"{MEMORY} on node {NODE}", _PATIENCE)
+
+
+def end_real_node(folder: Folder) -> None:
+    """End shims and containers: they outlive containerd. Nothing happens where there is no node.
+
+    To be called when the plane's processes have ended.
+    """
+    if not folder.node.exists():
+        return
+    for stray in marked(folder.path):
+        if stray.pid != os.getpid():
+            stray.kill()
+    cgroups.end(folder)
+
+
+async def _ready(probe: Probe) -> bool:
+    node = await probe.read(f"/api/v1/nodes/{NODE}")
+    conditions = node["status"].get("conditions", ()) if node else ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+async def _offers(probe: Probe) -> bool:
+    node = await probe.read(f"/api/v1/nodes/{NODE}")
+    return node is not None and node["status"]["allocatable"].get(MEMORY, "0") != "0"
