@@ -119,8 +119,9 @@ class SlotResource:
         owner, offered = start.owner, self.offered()
         cards, slots = self._seen()
         holder, wanted = SlotHolder(*owner[:3], start.pod.uid), sorted(owner.ids)
+        others = {name for one in start.owners for name in one.ids}.difference(wanted)
         try:
-            after = placed(cards, slots, wanted, holder, _bind(start))
+            after = placed(cards, slots, wanted, others, holder, _bind(start))
         except SlotError as error:
             raise RefusedError(f"{start.where}: {error}") from None
         if after != slots:

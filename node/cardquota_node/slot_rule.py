@@ -10,7 +10,7 @@ the order of these.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -117,12 +117,18 @@ def released(slots: Slots, living: Mapping[str, tuple[str, str, str]]) -> Slots:
 
 
 def placed(
-    cards: Sequence[SlotCard], slots: Slots, wanted: Sequence[str], holder: SlotHolder, by: CardBind
+    cards: Sequence[SlotCard],
+    slots: Slots,
+    wanted: Sequence[str],
+    others: Collection[str],
+    holder: SlotHolder,
+    by: CardBind,
 ) -> Slots:
     """With the slots of a container that starts, each on its card. One that starts again keeps its
     cards; several slots of one container stay where they are. Raises SlotError.
 
-    `wanted`: its slots. Whoever had one of them before is gone.
+    `wanted`: its slots. Whoever had one of them before is gone. `others`: slots of containers that
+    may not have started yet; they stay where they are too.
     """
     by_uuid = {card.uuid: card for card in cards}
     lost = next((name for name in wanted if name not in slots), None)
@@ -132,7 +138,7 @@ def placed(
     if not again:
         slots = {**slots, **{name: Slot(slots[name].card) for name in wanted}}
         if len(wanted) == 1:
-            slots = _on_target(by_uuid, slots, wanted[0], holder, by)
+            slots = _on_target(by_uuid, slots, wanted[0], others, holder, by)
     for card in (by_uuid[slots[name].card] for name in wanted):
         if card.problem:
             raise SlotError(f"card <{card.index}> is sick: {card.problem}")
@@ -143,11 +149,17 @@ def placed(
 
 
 def _on_target(
-    by_uuid: Mapping[str, SlotCard], slots: Slots, name: str, holder: SlotHolder, by: CardBind
+    by_uuid: Mapping[str, SlotCard],
+    slots: Slots,
+    name: str,
+    others: Collection[str],
+    holder: SlotHolder,
+    by: CardBind,
 ) -> Slots:
     """The slot on the card that is chosen for it, in exchange for a free one of there."""
     original = by_uuid[slots[name].card]
-    taken = Counter(slot.card for slot in slots.values() if slot.holder is not None)
+    free = {n for n, slot in slots.items() if slot.holder is None and n not in others}
+    taken = Counter(slot.card for n, slot in slots.items() if n not in free)
     spare = [
         card
         for card in by_uuid.values()
@@ -168,7 +180,7 @@ def _on_target(
     )
     if target is original:
         return slots
-    other = min(n for n, slot in slots.items() if slot.card == target.uuid and slot.holder is None)
+    other = min(n for n in free if slots[n].card == target.uuid)
     return {**slots, name: Slot(target.uuid), other: Slot(original.uuid)}
 
 

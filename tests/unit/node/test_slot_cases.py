@@ -2,7 +2,8 @@
 
 `G0/0` is slot 0 of card G0. Steps: `G0=50` the load of a card, `G0/0 p balance: G1 for G1/0` a
 container of pod p asks with this slot, gets card G1, and the two slots change places (without `for`
-none does); `free`, `healthy`, `prefers`: what is so now; `hold`: somebody has it; the rest as said.
+none does); `free`, `healthy`, `prefers`: what is so now; `hold`: somebody has it; `admits`: the
+same, and has not started; the rest as said.
 """
 
 from dataclasses import replace
@@ -37,6 +38,7 @@ class Story:
     def __init__(self, *memory: int) -> None:
         self.cards = {f"G{n}": slot_card(n, m) for n, m in enumerate(memory)}
         self.slots: Slots = complete(self.all, {})
+        self.admitted: set[str] = set()
         self.started = 0
 
     @property
@@ -62,7 +64,8 @@ class Story:
         self.started += 1
         holder, wanted = SlotHolder("ns", pod, f"c{self.started}", pod), _ids(names)
         try:
-            self.slots = placed(self.all, before, wanted, holder, CardBind(bind))
+            others = self.admitted.difference(wanted)
+            self.slots = placed(self.all, before, wanted, others, holder, CardBind(bind))
         except SlotError as error:
             found = f"refused, {error}"
             assert found == expected
@@ -75,6 +78,9 @@ class Story:
     def hold(self, *names: str) -> None:
         for name in map(_id, names):
             self.slots = {**self.slots, name: Slot(self.slots[name].card, HOLDER)}
+
+    def admits(self, *names: str) -> None:
+        self.admitted |= set(map(_id, names))
 
     def gone(self, pod: str) -> None:
         living = {
@@ -209,6 +215,13 @@ def _ids(names: str) -> list[str]:
             "G0=9; hold G1/0; G0/0 p1 balance: G2 for G2/0",
             id="fewer-taken",
         ),
+        # What the kubelet has given to others stays, though they have not started.
+        pytest.param(
+            (16, 16, 16),
+            "G0=50 G1=10 G2=20; admits G0/0 G1/0 G1/1 G2/0; G0/0 p1 balance: G2 for G2/1; "
+            "G1/0,G1/1 p2 balance: G1,G1",
+            id="admitted",
+        ),
         pytest.param((16, 16), "G0=9; sick G1; prefers G0/0 G0/1 G1/0 G1/1", id="prefers-healthy"),
         pytest.param(
             (16,), "G7/0 p1 balance: refused, <G7_0> is no slot of this node's cards", id="no-slot"
@@ -222,15 +235,15 @@ def test_slots(memory: tuple[int, ...], story: str) -> None:
 def test_who_starts_again_keeps_the_card_while_it_is_healthy() -> None:
     story, holder = Story(16, 16), SlotHolder("ns", "p", "main", "uid")
     story.tell("G0=50 G1=10")
-    story.slots = placed(story.all, story.slots, ["G0_0"], holder, CardBind.BALANCE)
+    story.slots = placed(story.all, story.slots, ["G0_0"], (), holder, CardBind.BALANCE)
     story.tell("G0=0 G1=99")
-    again = placed(story.all, story.slots, ["G0_0"], holder, CardBind.SAME_POD)
+    again = placed(story.all, story.slots, ["G0_0"], (), holder, CardBind.SAME_POD)
     assert again == story.slots
     story.tell("sick G1")
     with pytest.raises(SlotError, match=r"^card <1> is sick: XID 79$"):
-        placed(story.all, story.slots, ["G0_0"], holder, CardBind.BALANCE)
+        placed(story.all, story.slots, ["G0_0"], (), holder, CardBind.BALANCE)
     # A pod of the same name is another one, with no claim to the card of the former.
-    other = placed(story.all, story.slots, ["G0_0"], holder._replace(uid="2"), CardBind.BALANCE)
+    other = placed(story.all, story.slots, ["G0_0"], (), holder._replace(uid="2"), CardBind.BALANCE)
     assert other["G0_0"].card == "G0"
 
 

@@ -3,7 +3,7 @@ agent that starts again.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hypothesis import settings
@@ -40,7 +40,7 @@ class SlotHistory(RuleBasedStateMachine):
     def _sick(self) -> set[str]:
         return {card.uuid for card in self.cards if card.problem}
 
-    def _change(self, change: Callable[[], Slots]) -> None:
+    def _change(self, change: Callable[[], Slots], starts: Sequence[str] = ()) -> None:
         """Who has a slot keeps its card, and the order in which slots are told makes no matter."""
         before = self.slots
         after = change()
@@ -50,6 +50,8 @@ class SlotHistory(RuleBasedStateMachine):
         for name, slot in before.items():
             if slot.holder is not None and after[name].holder == slot.holder:
                 assert after[name] == slot
+        for name in set(self.held).difference(starts):
+            assert after[name].card == before[name].card
         for name in after:
             assert self.size[after[name].card] == self.size[before[name].card]
         assert sum(after[one].card != before[one].card for one in after) in (0, 2)
@@ -72,9 +74,10 @@ class SlotHistory(RuleBasedStateMachine):
     def _try(self, names: list[str], holder: SlotHolder, by: CardBind) -> None:
         sick, before = self._sick(), self.slots
         well = {c.uuid for c in self.cards if c.uuid not in sick}
-        spare = {slot.card for slot in before.values() if slot.holder is None} & well
+        others = set(self.held).difference(names)
+        spare = {s.card for n, s in before.items() if s.holder is None and n not in others} & well
         try:
-            self._change(lambda: placed(self.cards, self.slots, names, holder, by))
+            self._change(lambda: placed(self.cards, self.slots, names, others, holder, by), names)
         except SlotError:
             self.slots = before
             size = self.size[before[names[0]].card]
