@@ -117,14 +117,19 @@ class ContainerStarts:
         ids: Sequence[str],
         decide: Callable[[StartingContainer], CardsGiven],
         note: Callable[[StartingContainer], Awaitable[None]] | None = None,
+        *,
+        by_others: bool = False,
     ) -> None:
         """Write the CDI file of the container that owns these IDs. Raises RefusedError.
 
         `decide` may raise that too; one container is decided after the other. `note` follows.
+        `by_others`: whether the decision depends on what other containers have.
         """
         try:
             start = await self._asked(ids)
             async with self._files:
+                if by_others:
+                    start = start._replace(owners=await self._owners())
                 self._settle(start, decide(start))
             if note is not None:
                 await note(start)
@@ -148,11 +153,14 @@ class ContainerStarts:
             for device in files - living:
                 self._cdi.remove(device)
 
-    async def _asked(self, ids: Sequence[str]) -> StartingContainer:
+    async def _owners(self) -> list[ContainerOwner]:
         try:
-            owners = await self._pods.owners(self.resource)
+            return await self._pods.owners(self.resource)
         except PodResourcesError as error:
             raise RefusedError(f"{error}: it is asked again") from None
+
+    async def _asked(self, ids: Sequence[str]) -> StartingContainer:
+        owners = await self._owners()
         first = _token(ids)
         owner = next((one for one in owners if first in one.ids), None)
         if owner is None:

@@ -132,7 +132,8 @@ class MemoryResource:
 
     async def pre_start(self, ids: Sequence[str]) -> None:
         """Write the container's CDI file, and on its pod that it has its card."""
-        await self._starts.give(ids, self._given, self._note)
+        least_free = self._unannotated is Unannotated.LEAST_FREE
+        await self._starts.give(ids, self._given, self._note, by_others=least_free)
 
     def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
         """These containers are there."""
