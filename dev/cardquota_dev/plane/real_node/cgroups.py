@@ -13,6 +13,7 @@ from pathlib import Path
 from ...failure import PlaneError
 from ..folder import Folder
 
+_CONTROLLERS = frozenset({"cpu", "cpuset", "hugetlb", "memory", "pids"})
 _ROUNDS = 100
 _PAUSE = 0.05
 
@@ -23,24 +24,21 @@ def name_of(folder: Folder) -> str:
 
 
 def usable() -> bool:
-    """Whether there is a hierarchy with memory in which we may make a cgroup."""
-    for root in _hierarchies():
-        unified = root / "cgroup.controllers"
-        has = unified.read_text().split() if unified.exists() else [root.name]
-        if "memory" in has and os.access(root, os.W_OK):
-            return True
-    return False
+    """Whether we may make a cgroup with all that a kubelet asks for, memory among it.
+
+    In a container with one hierarchy of version 2, processes at its root forbid that.
+    """
+    return any(
+        "memory" in _has(root) and os.access(root, os.W_OK) and _has(root) == _handed_on(root)
+        for root in _hierarchies()
+    )
 
 
 def make(folder: Folder) -> str:
-    """Make the cgroup, with all controllers that there are. Returns its path."""
+    """Make the cgroup, with all that a kubelet asks for. Returns its path."""
     for root in _hierarchies():
-        ours = root / name_of(folder)
-        ours.mkdir(exist_ok=True)
-        if (root / "cgroup.controllers").exists():
-            for controller in (root / "cgroup.controllers").read_text().split():
-                with suppress(OSError):  # one that may not be handed on
-                    (root / "cgroup.subtree_control").write_text(f"+{controller}")
+        _handed_on(root)
+        (root / name_of(folder)).mkdir(exist_ok=True)
     return f"/{name_of(folder)}"
 
 
@@ -68,6 +66,27 @@ def _kill_and_remove(top: Path) -> None:
                 with suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
             Path(below).rmdir()  # fails until its last process is gone
+
+
+def _has(root: Path) -> frozenset[str]:
+    """The controllers of a hierarchy that a kubelet asks for."""
+    unified = root / "cgroup.controllers"
+    return _CONTROLLERS.intersection(
+        unified.read_text().split() if unified.exists() else root.name.split(",")
+    )
+
+
+def _handed_on(root: Path) -> frozenset[str]:
+    """Those that a cgroup below the root has: in version 2 they must be handed on, as far as they
+    can be.
+    """
+    handed_on = root / "cgroup.subtree_control"
+    if not handed_on.exists():
+        return _has(root)
+    for controller in _has(root).difference(handed_on.read_text().split()):
+        with suppress(OSError):
+            handed_on.write_text(f"+{controller}")
+    return _CONTROLLERS.intersection(handed_on.read_text().split())
 
 
 def _hierarchies() -> list[Path]:
