@@ -60,8 +60,9 @@ class PythonKubelet:
         self.answers_about_pods = True
         self.asks_for_preferences = True
         self.waited: dict[str, list[float]] = {}
-        """By call to a plugin: seconds of each, without what the kubelet answered meanwhile."""
-        self._answering = 0.0
+        """By call to a plugin: seconds of each."""
+        self._listed: dict[tuple[str, str], bytes] = {}
+        """What is told of a pod, as a message: made once, for it is asked often."""
 
     # --- its life -----------------------------------------------------------------------------
 
@@ -127,28 +128,29 @@ class PythonKubelet:
             # The plugin is gone: nothing of it can be had.
             self.devices[resource] = {}
 
-    def _list(self, _: Any, context: grpc.ServicerContext) -> resources.ListPodResourcesResponse:
-        begun = time.perf_counter()
+    def _list(self, _: Any, context: grpc.ServicerContext) -> bytes:
         if not self.answers_about_pods:
             context.abort(grpc.StatusCode.UNAVAILABLE, "rate limit exceeded")
-        pods: dict[tuple[str, str], list[resources.ContainerResources]] = {}
-        for owner, held in self._held.items():
-            found = resources.ContainerResources(
+        for pod in {owner[:2] for owner in self._held}.difference(self._listed):
+            self._listed[pod] = self._told_of(*pod).SerializeToString()
+        return b"".join(self._listed.values())
+
+    def _told_of(self, namespace: str, pod: str) -> resources.ListPodResourcesResponse:
+        """An entry for each ID, as a kubelet has."""
+        containers = [
+            resources.ContainerResources(
                 name=owner.container,
                 devices=[
-                    resources.ContainerDevices(resource_name=name, device_ids=ids)
+                    resources.ContainerDevices(resource_name=name, device_ids=[one])
                     for name, ids in held.items()
+                    for one in ids
                 ],
             )
-            pods.setdefault((owner.namespace, owner.pod), []).append(found)
-        answer = resources.ListPodResourcesResponse(
-            pod_resources=[
-                resources.PodResources(namespace=namespace, name=name, containers=found)
-                for (namespace, name), found in pods.items()
-            ]
-        )
-        self._answering += time.perf_counter() - begun
-        return answer
+            for owner, held in self._held.items()
+            if owner[:2] == (namespace, pod)
+        ]
+        found = resources.PodResources(namespace=namespace, name=pod, containers=containers)
+        return resources.ListPodResourcesResponse(pod_resources=[found])
 
     # --- what it does with pods ---------------------------------------------------------------
 
@@ -157,6 +159,7 @@ class PythonKubelet:
         owners = [ContainerOnNode(namespace, pod, container) for container in asked]
         for owner in owners:
             self._held[owner] = {}
+        self._listed.pop((namespace, pod), None)
         try:
             for owner in owners:
                 for resource, number in asked[owner.container].items():
@@ -197,6 +200,7 @@ class PythonKubelet:
         except grpc.RpcError as error:
             raise UnexpectedAdmissionError(f"Allocate failed: {_details(error)}") from None
         self._held[owner][resource] = ids
+        self._listed.pop(owner[:2], None)
         (answered,) = answer.container_responses
         names = [device.name for device in answered.cdi_devices]
         self._cdi_devices[owner] = self._cdi_devices.get(owner, []) + names
@@ -204,12 +208,11 @@ class PythonKubelet:
         self._nodes.setdefault(owner, []).extend(one.host_path for one in answered.devices)
 
     def _ask(self, channel: grpc.Channel, method: str, request: Any, answer: Any) -> Any:
-        begun, answering = time.perf_counter(), self._answering
+        begun = time.perf_counter()
         try:
             return _call(channel, method, answer)(request, timeout=30)
         finally:
-            own = time.perf_counter() - begun - (self._answering - answering)
-            self.waited.setdefault(method, []).append(own)
+            self.waited.setdefault(method, []).append(time.perf_counter() - begun)
 
     def start_container(self, namespace: str, pod: str, container: str) -> dict[str, str]:
         """Ask whether all is ready, and return the environment that the runtime would add."""
@@ -253,6 +256,7 @@ class PythonKubelet:
 
     def remove(self, namespace: str, pod: str) -> None:
         """The pod is gone."""
+        self._listed.pop((namespace, pod), None)
         for owner in [one for one in self._held if one[:2] == (namespace, pod)]:
             del self._held[owner]
             self._cdi_devices.pop(owner, None)
@@ -262,6 +266,7 @@ class PythonKubelet:
     def hear_of(self, namespace: str, pod: str, container: str) -> None:
         """The pod is bound to this node, and not yet admitted."""
         self._held[ContainerOnNode(namespace, pod, container)] = {}
+        self._listed.pop((namespace, pod), None)
 
     def ids(self, namespace: str, pod: str, resource: str) -> list[str]:
         """Of all containers of the pod."""
@@ -300,7 +305,9 @@ def _server(address: str, service: str, methods: Mapping[str, Any]) -> grpc.Serv
         name: grpc.unary_unary_rpc_method_handler(
             answer,
             request_deserializer=asked.FromString,
-            response_serializer=lambda found: found.SerializeToString(),
+            response_serializer=lambda found: (
+                found if isinstance(found, bytes) else found.SerializeToString()
+            ),
         )
         for name, (answer, asked) in methods.items()
     }
