@@ -13,7 +13,7 @@ from ..failure import PlaneError
 from .folder import Folder
 from .options import Options
 from .process import marked
-from .real_node.start import end_real_node
+from .real_node.end import end_real_node
 from .state import PlaneState, end_recorded, read_state
 
 _ORDERLY = 60.0

@@ -21,8 +21,9 @@ from .options import Options
 from .ports import free_ports
 from .probe import Probe
 from .product.product import Product
+from .real_node.end import end_real_node
 from .real_node.names import NODE
-from .real_node.start import end_real_node, start_real_node
+from .real_node.start import start_real_node
 from .state import PlaneState
 from .usage.registration import HOST
 from .usage.start import start_usage

@@ -18,9 +18,9 @@ from .folder import Folder
 from .options import Options
 from .plane import Plane
 from .process import Process
+from .real_node.end import end_real_node
 from .real_node.mounts import enter
 from .real_node.requirements import provide
-from .real_node.start import end_real_node
 from .state import PlaneState, end_recorded
 
 _LOG = "supervisor"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .folder import Folder
 from .process import marked
-from .real_node.start import end_real_node
+from .real_node.end import end_real_node
 from .state import end_recorded
 
 _ROUNDS = 40

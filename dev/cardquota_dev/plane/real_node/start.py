@@ -1,6 +1,5 @@
-"""The start of the real node on a plane, and the end of what outlives its processes."""
+"""The start of the real node on a plane."""
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from ..folder import Folder
 from ..kubectl import apply
 from ..ports import free_ports
 from ..probe import Probe
-from ..process import marked
-from . import cgroups
 from .agent import MEMORY, RIGHTS, agent, identity
 from .containerd import containerd, import_image, listens
 from .kubelet import kubelet
@@ -38,19 +35,6 @@ async def start_real_node(
     offering = agent(folder, account.kubeconfig, ports[2])
     await children.start(offering)
     await children.until(partial(_offers, probe), f"{MEMORY} on node {NODE}", _PATIENCE)
-
-
-def end_real_node(folder: Folder) -> None:
-    """End shims and containers: they outlive containerd. Nothing happens where there is no node.
-
-    To be called when the plane's processes have ended.
-    """
-    if not folder.node.exists():
-        return
-    for stray in marked(folder.path):
-        if stray.pid != os.getpid():
-            stray.kill()
-    cgroups.end(folder)
 
 
 async def _ready(probe: Probe) -> bool:
