@@ -22,6 +22,7 @@ from .health_server import HealthServer
 from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
 from .memory_resource import CountResource, MemoryResource
+from .memory_units import QUICK_IDS
 from .node_cards import NodeCards
 from .node_lock import node_lock
 from .node_metrics import NodeMetrics
@@ -137,6 +138,13 @@ def _say(cards: NodeCards, shared: MemoryResource | SlotResource) -> None:
     _log.info(
         "<%d> cards with <%d> %s in all, one device ID for each %s", number, total, unit, unit
     )
+    if total > QUICK_IDS:
+        _log.warning(
+            "more than <%d> device IDs: the kubelet may take some seconds when a card's health "
+            "changes, and writes each ID of a container into its pod's status; memory.unit: GiB "
+            "makes fewer",
+            QUICK_IDS,
+        )
 
 
 async def _look(cards: NodeCards, looks: _Looks) -> None:

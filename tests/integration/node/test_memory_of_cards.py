@@ -148,6 +148,13 @@ def test_what_cannot_be_asked_keeps_a_container_from_starting_until_it_can(
     assert two_cards.start_container("p")["ALIYUN_COM_GPU_MEM_IDX"] == "0"
 
 
+def test_a_node_with_many_device_ids_is_warned(two_cards: AgentNode) -> None:
+    two_cards.stop()
+    two_cards.start()
+    two_cards.says("more than <8000> device IDs")
+    two_cards.kubelet.waits_for(MEMORY, ALL)
+
+
 def test_the_commands_show_the_cards_and_who_has_them(two_cards: AgentNode) -> None:
     two_cards.pod("p", {"main": 4_000}, **placed_on(1, 4_000))
     two_cards.pod("waits", {"main": 10}, **placed_on(0, 10))

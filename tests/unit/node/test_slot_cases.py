@@ -34,7 +34,7 @@ def slot_card(index: int, memory: int) -> SlotCard:
     return SlotCard(uuid=f"G{index}", index=index, slots=number, memory=memory // number, load=0.0)
 
 
-class Story:
+class SlotCase:
     def __init__(self, *memory: int) -> None:
         self.cards = {f"G{n}": slot_card(n, m) for n, m in enumerate(memory)}
         self.slots: Slots = complete(self.all, {})
@@ -229,11 +229,11 @@ def _ids(names: str) -> list[str]:
     ],
 )
 def test_slots(memory: tuple[int, ...], story: str) -> None:
-    Story(*memory).tell(story)
+    SlotCase(*memory).tell(story)
 
 
 def test_who_starts_again_keeps_the_card_while_it_is_healthy() -> None:
-    story, holder = Story(16, 16), SlotHolder("ns", "p", "main", "uid")
+    story, holder = SlotCase(16, 16), SlotHolder("ns", "p", "main", "uid")
     story.tell("G0=50 G1=10")
     story.slots = placed(story.all, story.slots, ["G0_0"], (), holder, CardBind.BALANCE)
     story.tell("G0=0 G1=99")
@@ -248,7 +248,7 @@ def test_who_starts_again_keeps_the_card_while_it_is_healthy() -> None:
 
 
 def test_slots_that_are_known_stay_and_others_are_on_their_own_card_where_it_has_room() -> None:
-    cards = Story(16, 16, 6).all
+    cards = SlotCase(16, 16, 6).all
     held = Slot("G1", HOLDER, for_pod=True)
     found = complete(cards, {"G0_0": held, "G9_0": Slot("G0"), "G0_1": Slot("G9")})
     where = {"G0_1": "G0", "G1_0": "G1", "G1_1": "G0", "G2_0": "G2", "G2_1": "G2"}
