@@ -174,6 +174,14 @@ def test_a_container_is_tried_again_once_its_pod_says_which_card_it_has(by_hand:
     eventually(
         lambda: "has no annotation ALIYUN_COM_GPU_MEM_IDX" in by_hand.waiting("p"), "it waits"
     )
-    by_hand.place("p", 1, 100)
+    by_hand.place("p", 0, 100)
     by_hand.runs("p")
-    assert by_hand.card_seen("p") == "1"
+    assert by_hand.card_seen("p") == "0"
+    # Nobody could know when its IDs were picked: they are of the card with the least free memory.
+    # What its status says holds for the card that it has.
+    by_hand.write_cards(SICK, {})
+    try:
+        eventually(lambda: by_hand.health_of_devices("p") == {"Unhealthy"}, "the pod says so")
+    finally:
+        by_hand.write_cards({}, {})
+    eventually(lambda: by_hand.health_of_devices("p") == {"Healthy"}, "the pod says so")
