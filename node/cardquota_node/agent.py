@@ -9,8 +9,10 @@
 import asyncio
 import json
 import logging
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final
 
 from cardquota.quota import vocabulary as v
@@ -21,6 +23,7 @@ from .container_starts import ContainerStarts, Told
 from .health_server import HealthServer
 from .inventory import Inventory, InventoryError, NodeCard
 from .kubelet import DeviceResource, PluginServer, PodResources, PodResourcesError, serve
+from .last_seen import LastSeen
 from .memory_resource import CountResource, MemoryResource
 from .memory_units import QUICK_IDS
 from .node_cards import NodeCards
@@ -28,16 +31,18 @@ from .node_lock import node_lock
 from .node_metrics import NodeMetrics
 from .node_settings import NodeSettings, Offer
 from .slot_file import SlotFile
-from .slot_resource import SlotResource
+from .slot_resource import SlotGiven, SlotResource
 from .waiting_containers import WaitingContainers
 
 _log = logging.getLogger("cardquota_node")
 _THREADS: Final = 4
-"""They wait for the driver and for the API server; each has a connection of its own."""
+"""They wait for the API server; each has a connection of its own."""
 _HUNG: Final = 60.0
 """Seconds without an answer about the cards after which the agent is not well."""
 _CLEANING: Final = 5.0
 """Seconds between two looks for containers that are gone."""
+_PUBLISHED_AGAIN: Final = 300.0
+"""Seconds until what stands on the node is written once more."""
 _WAITING: Final = 5.0
 """Seconds until it is tried again to publish the cards."""
 
@@ -47,7 +52,8 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
     pages is taken.
     """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
-    server, node = ApiServer(settings.kubeconfig), settings.node_name
+    node = settings.node_name
+    server = ApiServer(settings.kubeconfig, node)
     pods = PodResources(settings.kubelet.pod_resources)
     cards = NodeCards(settings.memory.unit)
     metrics = NodeMetrics(cards)
@@ -58,13 +64,15 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
         server,
         cdi,
         settings.told,
+        LastSeen(settings.kubelet.forget_after, time.monotonic),
         lambda result: metrics.starts.update((result,)),
     )
     waiting = WaitingContainers(settings.resource, pods, server)
     shared: MemoryResource | SlotResource
     if settings.offer is Offer.SLOTS:
         slots, file = settings.slots, SlotFile(settings.cdi, cdi)
-        shared = SlotResource(cards, starts, file, slots.unit, slots.load)
+        held = LastSeen[SlotGiven](settings.kubelet.forget_after, time.monotonic)
+        shared = SlotResource(cards, starts, file, slots.unit, slots.load, held)
     else:
         shared = MemoryResource(cards, starts, waiting, server, settings.memory.unannotated)
     looks = _Looks(inventory, settings.inventory.interval)
@@ -79,6 +87,7 @@ async def run(settings: NodeSettings, inventory: Inventory) -> None:
         node_lock(settings.cdi, _log.warning),
         asyncio.TaskGroup() as tasks,
     ):
+        looks.begin()
         await _first_look(cards, looks)
         _say(cards, shared)
         tasks.create_task(_offer(shared, cards, settings))
@@ -94,17 +103,27 @@ class _Looks:
 
     def __init__(self, inventory: Inventory, interval: float) -> None:
         self._inventory, self.interval = inventory, interval
-        self._answered = time.monotonic()
+        self._answered: float | None = None
+        """None: nobody is asked yet."""
+        self._thread = ThreadPoolExecutor(1)
+        """A driver that hangs keeps nobody else waiting, nor does the API server."""
 
     async def cards(self) -> tuple[NodeCard, ...]:
         """Raises InventoryError."""
         try:
-            return await asyncio.to_thread(self._inventory.cards)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thread, self._inventory.cards)
         finally:
             self._answered = time.monotonic()
 
+    def begin(self) -> None:
+        """From now on somebody should answer."""
+        self._answered = time.monotonic()
+
     def problem(self) -> str:
         """Empty: somebody has answered lately, if only that there are no cards."""
+        if self._answered is None:
+            return ""
         silent = time.monotonic() - self._answered - self.interval
         return (
             f"{self._inventory.source} has not answered for {silent:.0f} s"
@@ -172,7 +191,9 @@ async def _offer(resource: DeviceResource, cards: NodeCards, settings: NodeSetti
 
 
 async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer) -> None:
-    """Write each change on the node, and again until it is written."""
+    """Write each change on the node, and again until it is written; from time to time all of it,
+    since a node may be deleted and made again.
+    """
     changed, told = asyncio.Event(), ""
     cards.listen(changed.set)
     while True:
@@ -190,14 +211,16 @@ async def _publish(cards: NodeCards, server: ApiServer, node: str, offer: Offer)
             await asyncio.sleep(_WAITING)
             continue
         told = ""
-        await changed.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PUBLISHED_AGAIN):
+                await changed.wait()
 
 
 async def _clean(starts: ContainerStarts, shared: MemoryResource | SlotResource) -> None:
     told = ""
     while True:
         try:
-            await starts.forget_gone(shared.forget_gone)
+            await starts.forget_gone(shared.forget_gone, os.environ.get("POD_NAME", ""))
             text = ""
         except PodResourcesError as error:
             text = str(error)

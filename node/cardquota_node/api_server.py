@@ -17,15 +17,20 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
-import yaml
-
 from cardquota.quota.amounts import whole
+
+from .yaml_file import YamlFileError, load_yaml
 
 _SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _TIMEOUT: Final = 5.0
 """Seconds for one answer."""
 _LONGEST: Final = 4 * 1024 * 1024
 """Bytes of an answer: twice what etcd stores."""
+_UNUSABLE: Final = (
+    *(OSError, HTTPException, YamlFileError),
+    *(ValueError, LookupError, TypeError, AttributeError),
+)
+"""What no server, no answer, or a kubeconfig that is none come to."""
 _MERGE: Final = "application/merge-patch+json"
 
 
@@ -55,18 +60,30 @@ class ApiServer:
     it is replaced every hour; all else is read again with a new connection.
     """
 
-    def __init__(self, kubeconfig: Path | None) -> None:
-        """`kubeconfig`: None in a pod, whose service account is used."""
-        self._kubeconfig = kubeconfig
+    def __init__(self, kubeconfig: Path | None, node: str) -> None:
+        """`kubeconfig`: None in a pod, whose service account is used. `node`: pods of others are
+        not read.
+        """
+        self._kubeconfig, self._node = kubeconfig, node
         self._of_thread = threading.local()
 
     def pod(self, namespace: str, name: str) -> PodOnNode:
-        """Raises NotFoundError, ApiServerError."""
+        """Raises NotFoundError, also if it is on another node now, and ApiServerError."""
         found = self._ask("GET", _pod(namespace, name))
-        meta = found.get("metadata") or {}
+        meta, spec = found.get("metadata") or {}, found["spec"]
+        if spec.get("nodeName") != self._node:
+            raise NotFoundError(
+                f"pod <{namespace}/{name}> is on node <{spec.get('nodeName')}> now, not on "
+                f"<{self._node}>"
+            )
+        sidecars = (
+            container
+            for container in spec.get("initContainers") or ()
+            if container.get("restartPolicy") == "Always"
+        )
         limits = {
             container["name"]: (container.get("resources") or {}).get("limits") or {}
-            for container in found["spec"]["containers"]
+            for container in (*spec["containers"], *sidecars)
         }
         return PodOnNode(str(meta.get("uid", "")), meta.get("annotations") or {}, limits)
 
@@ -89,11 +106,14 @@ class ApiServer:
             if kept is not None:
                 try:
                     return _exchange(kept, method, path, data)
+                except TimeoutError:
+                    kept.http.close()
+                    raise
                 except (OSError, HTTPException, _UnauthorizedError):
                     kept.http.close()  # the server has closed it, or credentials were replaced
             self._of_thread.connection = self._connect()
             return _exchange(self._of_thread.connection, method, path, data)
-        except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+        except _UNUSABLE as error:
             raise ApiServerError(f"{method} {path}: {error}") from None
 
     def _connect(self) -> "_Connection":
@@ -152,7 +172,7 @@ def _message(text: bytes, reason: str) -> str:
 
 def _of_kubeconfig(path: Path) -> _Connection:
     """To its current context's server: certificates and tokens as data or as files, no plugins."""
-    config = yaml.safe_load(path.read_bytes())
+    config: Any = load_yaml(path)
     context = _named(config["contexts"], config["current-context"])["context"]
     cluster = _named(config["clusters"], context["cluster"])["cluster"]
     user = _named(config["users"], context["user"])["user"]

@@ -10,6 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+from msgspec.json import Decoder
+
 from .kubelet import RefusedError
 from .whole_file import UNFINISHED, write_whole
 
@@ -17,6 +20,23 @@ FOLDER: Final = Path("/var/run/cdi")
 """Where runtimes look: what stands there is gone when the node starts again, as its containers."""
 _VERSION: Final = "0.5.0"
 _PREFIX: Final = "cardquota-"
+
+
+class _Edits(Struct):
+    env: list[str]
+
+
+class _Device(Struct):
+    name: str
+    containerEdits: _Edits  # noqa: N815
+
+
+class _Spec(Struct):
+    kind: str
+    devices: list[_Device]
+
+
+_DECODER: Final = Decoder(_Spec)
 
 
 class CdiFolder:
@@ -52,13 +72,16 @@ class CdiFolder:
             ) from None
 
     def environment(self, device: str) -> dict[str, str]:
-        """What was written of a device's environment; empty if it has no file that can be read."""
+        """What was written of a device's environment; empty if it has no file that can be read, or
+        one that is not of this device.
+        """
         try:
-            stored = json.loads(self._path(device).read_bytes())
-            (found,) = stored["devices"]
-            return dict(entry.split("=", 1) for entry in found["containerEdits"]["env"])
-        except (OSError, ValueError, KeyError, TypeError):
+            stored = _DECODER.decode(self._path(device).read_bytes())
+            (found,) = stored.devices
+            entries = dict(entry.split("=", 1) for entry in found.containerEdits.env)
+        except (OSError, ValueError, RecursionError):
             return {}
+        return entries if (stored.kind, found.name) == (self._kind, device) else {}
 
     def devices(self) -> Iterator[str]:
         """Those that have a file."""

@@ -28,6 +28,7 @@ from .cdi import CdiFolder
 from .inventory import NodeCard
 from .kubelet import ContainerOwner, PodResources, PodResourcesError, RefusedError
 from .kubelet import device_plugin_pb2 as wire
+from .last_seen import LastSeen
 from .listing import Allocation
 
 VISIBLE: Final = "NVIDIA_VISIBLE_DEVICES"
@@ -81,25 +82,32 @@ class ContainerStarts:
         server: ApiServer,
         cdi: CdiFolder,
         told: Told,
+        seen: LastSeen[str],
         count: Callable[[str], None],
     ) -> None:
         """`count` is told of each start whether cards were `given` or `refused`."""
         self.resource = resource
         self._pods, self._server, self._cdi, self._count = pods, server, cdi, count
-        self.told = told
+        self.told, self._seen = told, seen
         self._files = asyncio.Lock()
         """Nothing is written between the look at who lives and the removal of the others."""
 
     def answer(self, ids: Sequence[str]) -> wire.ContainerAllocateResponse:
-        """The name of a CDI device that is still to be written."""
+        """The name of a CDI device that is still to be written: what stands there is of a container
+        that had the ID before.
+        """
+        self._cdi.remove(_token(ids))
         device = wire.CDIDevice(name=self._cdi.name(_token(ids)))
         return wire.ContainerAllocateResponse(cdi_devices=[device])
 
-    def answer_now(self, ids: Sequence[str], given: CardsGiven) -> wire.ContainerAllocateResponse:
+    async def answer_now(
+        self, ids: Sequence[str], given: CardsGiven
+    ) -> wire.ContainerAllocateResponse:
         """The cards themselves. Raises RefusedError."""
         env, nodes = _edits(given)
-        # So it is known before each start what this container has.
-        self._cdi.write(_token(ids), env, nodes)
+        async with self._files:
+            # So it is known before each start what this container has.
+            self._cdi.write(_token(ids), env, nodes)
         return wire.ContainerAllocateResponse(
             envs=env,
             devices=[
@@ -138,19 +146,26 @@ class ContainerStarts:
             raise
         self._count("given")
 
-    async def forget_gone(self, tell: Callable[[Sequence[ContainerOwner]], None]) -> None:
+    async def forget_gone(
+        self, tell: Callable[[Sequence[ContainerOwner]], None], own_pod: str
+    ) -> None:
         """Remove the files of containers that are gone, and what was left half-written. Raises
         PodResourcesError.
 
-        `tell` is told who is there, while nothing is decided: who has started is among them.
+        `tell` is told who is listed, while nothing is decided: who has started is among them.
+        `own_pod`: the agent's; where the kubelet does not list it, it does not know its pods yet.
+        Empty: it must list any pod.
         """
         async with self._files:
-            owners = await self._pods.owners(self.resource)
+            listed = await self._pods.containers(self.resource)
+            if not any(own_pod in ("", one.pod) for one in listed):
+                return
+            owners = [one for one in listed if one.ids]
             tell(owners)
             self._cdi.remove_unfinished()
             files = set(self._cdi.devices())
-            living = {one for owner in owners for one in owner.ids if one in files}
-            for device in files - living:
+            there = {one for owner in owners for one in owner.ids if one in files}
+            for device in self._seen.gone(files, there):
                 self._cdi.remove(device)
 
     async def _owners(self) -> list[ContainerOwner]:
@@ -179,7 +194,11 @@ class ContainerStarts:
         if self.told is Told.CDI:
             self._cdi.write(_token(start.ids), env, nodes)
             return
-        has = self._cdi.environment(_token(start.ids)).get(VISIBLE, "(unknown)")
+        has = self._cdi.environment(_token(start.ids)).get(VISIBLE)
+        if has is None:
+            raise RefusedError(
+                f"{start.where}: it is not known any more which card it was given: delete the pod"
+            )
         if has != env[VISIBLE]:
             raise RefusedError(
                 f"{start.where} was taken for another that asked for as much: it has card <{has}>, "

@@ -11,7 +11,7 @@ from typing import Final
 from .node_metrics import CONTENT_TYPE, NodeMetrics
 
 _MOST: Final = 32
-"""Connections at a time. More are closed unanswered."""
+"""Connections at a time. One more closes the oldest: who is silent keeps nobody out."""
 _TIMEOUT: Final = 5.0
 """Seconds that a connection may take."""
 _LONGEST: Final = 8 * 1024
@@ -26,24 +26,26 @@ class HealthServer:
     def __init__(self, metrics: NodeMetrics, problem: Callable[[], str]) -> None:
         """`problem`: why the agent is not well; empty: it is."""
         self._metrics, self._problem = metrics, problem
-        self._open = 0
+        self._open: dict[asyncio.StreamWriter, None] = {}
+        """The oldest first."""
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
         """The caller serves and closes it. Raises OSError."""
         return await asyncio.start_server(self._connected, host, port, limit=_LONGEST)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open += 1
+        if len(self._open) >= _MOST:
+            next(iter(self._open)).transport.abort()
+        self._open[writer] = None
         try:
-            if self._open <= _MOST:
-                async with asyncio.timeout(_TIMEOUT):
-                    head = await reader.readuntil(b"\r\n\r\n")
-                    writer.write(self._answer(head))
-                    await writer.drain()
+            async with asyncio.timeout(_TIMEOUT):
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(self._answer(head))
+                await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # whoever asks so gets no answer
         finally:
-            self._open -= 1
+            del self._open[writer]
             writer.close()
 
     def _answer(self, head: bytes) -> bytes:

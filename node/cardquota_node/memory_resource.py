@@ -22,6 +22,8 @@ from .kubelet import device_plugin_pb2 as wire
 from .node_cards import NodeCards
 from .waiting_containers import WaitingContainers
 
+_HINT: Final = 2.0
+"""Seconds that it may take to find out for whom IDs are: the kubelet waits, and can do without."""
 KIND: Final = "cardquota.volcano.sh/memory"
 """Of the CDI devices."""
 _OF_CONTAINER: Final = "ALIYUN_COM_GPU_MEM_CONTAINER"
@@ -88,8 +90,9 @@ class MemoryResource:
     async def _named(self, amount: int) -> str | None:
         """The card of the pod for which the kubelet asks; None: that cannot be told."""
         try:
-            waiting = await self._waiting.asking_for(amount)
-        except (PodResourcesError, ApiServerError):
+            async with asyncio.timeout(_HINT):
+                waiting = await self._waiting.asking_for(amount)
+        except (PodResourcesError, ApiServerError, TimeoutError):
             return None
         named = {_placement(one.pod, one.of_pod).card for one in waiting}
         card = self._cards.of(named.pop()) if len(named) == 1 else None
@@ -122,13 +125,14 @@ class MemoryResource:
         placed = [(_placement(one.pod, one.of_pod), one) for one in waiting]
         placed = [it for it in placed if it[0].card != UNKNOWN and not it[0].assigned]
         if not placed:
+            self._waiting.forget()  # another pod may have the name of one that is gone
             raise RefusedError(
                 f"no pod waits whose annotations name a card for <{len(ids)}> {v.GPU_MEMORY}"
             )
         _, one = min(placed, key=lambda it: it[0].assumed_at)
         card = self._card_named(one.pod, one.of_pod, one.where)
         given = CardsGiven((card,), self._environment(card, len(ids), one.of_pod))
-        return self._starts.answer_now(ids, given)
+        return await self._starts.answer_now(ids, given)
 
     async def pre_start(self, ids: Sequence[str]) -> None:
         """Write the container's CDI file, and on its pod that it has its card."""
@@ -136,8 +140,7 @@ class MemoryResource:
         await self._starts.give(ids, self._given, self._note, by_others=least_free)
 
     def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
-        """These containers are there."""
-        self._waiting.forget()
+        """These containers are listed."""
         found: dict[str, str] = {}
         for owner in owners:
             found |= _elsewhere(owner.ids, self._starts.environment(owner).get(VISIBLE, ""))
@@ -151,10 +154,16 @@ class MemoryResource:
     def _given(self, start: StartingContainer) -> CardsGiven:
         owner = start.owner
         of_pod = sum(len(one.ids) for one in start.owners if one[:2] == owner[:2])
-        if v.GPU_MEMORY_CARD in start.pod.annotations:
-            card = self._card_named(start.pod, of_pod, start.where)
-        else:
-            card = self._least_free(start)
+        named = v.GPU_MEMORY_CARD in start.pod.annotations
+        card = self._card_named(start.pod, of_pod, start.where) if named else None
+        if self._unannotated is Unannotated.LEAST_FREE:
+            # Where no extender keeps room for those that it has placed, anybody may write so.
+            card = self._with_room(start, card)
+        if card is None:
+            raise RefusedError(
+                f"{start.where} has no annotation {v.GPU_MEMORY_CARD}: the scheduler that bound it "
+                "does not ask the extender; or set memory.unannotated to leastFree"
+            )
         own = frozenset(start.ids)
         others = {one: it for one, it in self._elsewhere.items() if one not in own}
         self._has_elsewhere(others | _elsewhere(start.ids, card.uuid))
@@ -187,28 +196,30 @@ class MemoryResource:
             raise RefusedError(f"{where}: card <{card.index}> is sick: {card.problem}")
         return card
 
-    def _least_free(self, start: StartingContainer) -> NodeCard:
-        """A pod that no scheduler of ours has given a card."""
-        owner, where = start.owner, start.where
-        if self._unannotated is Unannotated.REFUSE:
-            raise RefusedError(
-                f"{where} has no annotation {v.GPU_MEMORY_CARD}: the scheduler that bound it does "
-                "not ask the extender; or set memory.unannotated to leastFree"
-            )
-        free = {card.uuid: self._cards.size(card) for card in self._cards.cards}
+    def _with_room(self, start: StartingContainer, named: NodeCard | None) -> NodeCard:
+        """The named card, or else the one that it has already, or the one with the least free
+        memory that has enough. Raises RefusedError if there is none.
+        """
+        cards = {card.uuid: card for card in self._cards.cards}
+        free = {uuid: self._cards.size(card) for uuid, card in cards.items()}
+        has = None
         for one in start.owners:
-            env = self._starts.environment(one)
-            if one[:3] == owner[:3]:
-                card = next((c for c in self._cards.cards if c.uuid == env.get(VISIBLE)), None)
-                if card is not None and card.healthy:
-                    return card  # it starts again
-            elif env.get(VISIBLE) in free:
-                free[env[VISIBLE]] -= len(one.ids)
-        able = [c for c in self._cards.cards if c.healthy and free[c.uuid] >= len(owner.ids)]
+            uuid = self._starts.environment(one).get(VISIBLE, "")
+            if one[:3] == start.owner[:3]:
+                has = cards.get(uuid)
+            elif uuid in free:
+                free[uuid] -= len(one.ids)
+        amount = len(start.owner.ids)
+        able = [
+            card
+            for card in ([named] if named is not None else cards.values())
+            if card.healthy and free[card.uuid] >= amount
+        ]
         if not able:
-            raise RefusedError(
-                f"{where}: no healthy card has <{len(owner.ids)}> {self._cards.unit} free"
-            )
+            which = f"card <{named.index}> has not" if named is not None else "no healthy card has"
+            raise RefusedError(f"{start.where}: {which} <{amount}> {self._cards.unit} free")
+        if has in able:
+            return has
         return min(able, key=lambda card: (free[card.uuid], card.index))
 
     async def _note(self, start: StartingContainer) -> None:

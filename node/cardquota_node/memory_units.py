@@ -30,6 +30,12 @@ def unit_of(cards: Sequence[NodeCard], wanted: UnitSetting) -> SharedUnit:
     units = list(SharedUnit) if wanted is UnitSetting.AUTO else [SharedUnit(wanted)]
     for unit in units:
         if sum(size_in(unit, card) for card in cards) <= MOST_IDS:
+            small = next((card for card in cards if size_in(unit, card) == 0), None)
+            if small is not None:
+                raise InventoryError(
+                    f"card <{small.index}> has <{small.memory}> MiB, less than a {unit}, which is "
+                    "the unit of this node"
+                )
             return unit
     found = sum(size_in(units[-1], card) for card in cards)
     raise InventoryError(

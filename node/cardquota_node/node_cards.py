@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from cardquota.quota.cards import SharedUnit
 
-from .inventory import NodeCard
+from .inventory import Mig, NodeCard
 from .memory_units import UnitSetting, size_in, unit_of
+
+_LEAST: Final = 1_024
+"""MiB: the least card that can be offered in any unit."""
 
 
 class NodeCards:
@@ -31,14 +35,15 @@ class NodeCards:
         # A card that fell off the bus says neither its name nor its size: it is the one that stood
         # in its place, and has a problem.
         known = {card.index: card for card in self.cards}
-        found = tuple(
-            _sick(known[card.index], card.problem)
-            if not card.uuid and card.index in known
-            else card
-            for card in cards
-        )
-        found = tuple(card for card in found if card.uuid)
-        unit = unit_of(found, self._wanted)
+        listed = {card.index: _offerable(card, known.get(card.index)) for card in cards}
+        # Nor does a card go away: what is not listed is not, for a while. Pods have it.
+        uuids = {card.uuid for card in listed.values()}
+        for index, card in known.items():
+            if index not in listed and card.uuid not in uuids:
+                listed[index] = _sick(card, "it is not listed any more")
+        found = tuple(listed[index] for index in sorted(listed))
+        # Amounts of pods are in the unit, so it stays as long as the agent.
+        unit = unit_of(found, UnitSetting(self.unit) if self.cards else self._wanted)
         changed = unit is not self.unit or _offered(found) != _offered(self.cards)
         self.cards, self.unit = found, unit
         if changed:
@@ -57,6 +62,16 @@ class NodeCards:
     def of(self, index: int) -> NodeCard | None:
         """The card with this index."""
         return next((card for card in self.cards if card.index == index), None)
+
+
+def _offerable(card: NodeCard, known: NodeCard | None) -> NodeCard:
+    if not card.uuid:
+        # One that nobody knew keeps its place, so that the others keep theirs.
+        lost = replace(card, uuid=f"lost-{card.index}", memory=_LEAST)
+        return _sick(lost if known is None else known, card.problem)
+    if card.mig is Mig.ENABLED:
+        return _sick(card, card.problem or "it is divided into slices (MIG)")
+    return card
 
 
 def _sick(card: NodeCard, problem: str) -> NodeCard:

@@ -5,9 +5,9 @@ unknown keys are refused.
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cardquota.quota.vocabulary import GPU_MEMORY, SLOT
 from cardquota.section import Section
@@ -60,6 +60,15 @@ class Memory(Section):
     reads no CDI files. Then two pods of equal size may be taken for each other, and do not start.
     """
 
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if (self.told, self.unannotated) == (Told.ALLOCATE, Unannotated.LEAST_FREE):
+            raise ValueError(
+                "told: allocate needs unannotated: refuse: whom the kubelet asks for is told by "
+                "the annotation alone"
+            )
+        return self
+
 
 class SlotSettings(Section):
     """Logical cards, with `offer: slots`."""
@@ -89,6 +98,9 @@ class Kubelet(Section):
     """Folder of the sockets of device plugins."""
     pod_resources: Path = Path("/var/lib/kubelet/pod-resources/kubelet.sock")
     """Socket of its PodResources API, within its own folder (`--root-dir`)."""
+    forget_after: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 60.0
+    """Seconds after which a container that it does not list any more counts as gone. One that has
+    just started lists none for a while."""
 
 
 class Log(Section):

@@ -16,6 +16,7 @@ from .container_starts import INDEXES, CardsGiven, ContainerStarts, StartingCont
 from .inventory import NodeCard
 from .kubelet import ContainerOwner, OfferedDevice, RefusedError
 from .kubelet import device_plugin_pb2 as wire
+from .last_seen import LastSeen
 from .node_cards import NodeCards
 from .slot_file import SLOTS, SlotFile, text_of
 from .slot_rule import (
@@ -33,6 +34,10 @@ from .slot_rule import (
 
 KIND: Final = "cardquota.volcano.sh/slot"
 """Of the CDI devices."""
+
+
+SlotGiven = tuple[str, tuple[str, str, str]]
+"""A slot, and the namespace, pod and container that have it."""
 
 
 class SlotLoad(StrEnum):
@@ -54,12 +59,18 @@ class SlotResource:
     """What a container gets that asks for slots. It keeps nothing that is not in its file."""
 
     def __init__(
-        self, cards: NodeCards, starts: ContainerStarts, file: SlotFile, unit: int, load: SlotLoad
+        self,
+        cards: NodeCards,
+        starts: ContainerStarts,
+        file: SlotFile,
+        unit: int,
+        load: SlotLoad,
+        held: LastSeen[SlotGiven],
     ) -> None:
         """`unit`: MiB of a slot, at least."""
         self.name = starts.resource
         self._cards, self._starts, self._file = cards, starts, file
-        self._unit, self._load = unit, load
+        self._unit, self._load, self._held = unit, load, held
         self._known: Slots | None = None
         """As they were last; None: the file is still to be read."""
 
@@ -89,9 +100,12 @@ class SlotResource:
         await self._starts.give(ids, self._given)
 
     def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
-        """Free the slots of whoever is not among these containers."""
+        """These containers are listed. Free the slots of whoever was not for a while."""
         _, slots = self._seen()
-        after = released(slots, {name: owner[:3] for owner in owners for name in owner.ids})
+        living = {name: owner[:3] for owner in owners for name in owner.ids}
+        held = {(name, slot.holder[:3]) for name, slot in slots.items() if slot.holder is not None}
+        gone = {name for name, _ in self._held.gone(held, living.items())}
+        after = released(slots, gone)
         if after != slots:
             self._known = after
             with suppress(RefusedError):  # after a restart they are found to be gone again

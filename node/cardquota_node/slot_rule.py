@@ -103,17 +103,9 @@ def complete(cards: Sequence[SlotCard], known: Slots) -> Slots:
     return {name: found[name] for name in own}
 
 
-def released(slots: Slots, living: Mapping[str, tuple[str, str, str]]) -> Slots:
-    """Without the holders of whom the kubelet knows nothing any more. Each slot stays where it is.
-
-    `living`: by slot, the namespace, pod and container that have it.
-    """
-    return {
-        name: Slot(slot.card)
-        if slot.holder is not None and living.get(name) != slot.holder[:3]
-        else slot
-        for name, slot in slots.items()
-    }
+def released(slots: Slots, gone: Collection[str]) -> Slots:
+    """Without the holders of these slots. Each slot stays where it is."""
+    return {name: Slot(slot.card) if name in gone else slot for name, slot in slots.items()}
 
 
 def placed(

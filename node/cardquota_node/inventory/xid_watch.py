@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import pynvml
@@ -79,14 +80,18 @@ class XidWatch:
             events = pynvml.nvmlEventSetCreate()
             wanted = pynvml.nvmlEventTypeXidCriticalError
             for index in range(pynvml.nvmlDeviceGetCount()):
-                card = pynvml.nvmlDeviceGetHandleByIndex(index)
-                if pynvml.nvmlDeviceGetSupportedEventTypes(card) & wanted:
-                    pynvml.nvmlDeviceRegisterEvents(card, wanted, events)
+                # One that is lost is no news about the others.
+                with suppress(pynvml.NVMLError):
+                    card = pynvml.nvmlDeviceGetHandleByIndex(index)
+                    if pynvml.nvmlDeviceGetSupportedEventTypes(card) & wanted:
+                        pynvml.nvmlDeviceRegisterEvents(card, wanted, events)
             while True:
                 try:
                     found = pynvml.nvmlEventSetWait_v2(events, _WAIT)
                 except pynvml.NVMLError_Timeout:
                     continue
-                self.report(pynvml.nvmlDeviceGetUUID(found.device), int(found.eventData))
+                # One that has just been lost cannot be named: the next look finds it so.
+                with suppress(pynvml.NVMLError):
+                    self.report(pynvml.nvmlDeviceGetUUID(found.device), int(found.eventData))
         finally:
             pynvml.nvmlShutdown()

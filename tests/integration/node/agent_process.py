@@ -22,12 +22,15 @@ from harness.python_kubelet import PythonKubelet
 from integration.asking import ask
 
 MEMORY, COUNT = v.GPU_MEMORY, v.GPU_COUNT
+_POD = "cardquota-node-x7k2p"
+"""Of the agent, as its kubelet lists it."""
 
 
 class AgentNode:
     def __init__(self, plane: Cluster, namespace: str, name: str, folder: Path) -> None:
         self.plane, self.namespace, self.name, self.folder = plane, namespace, name, folder
         self.kubelet = PythonKubelet(folder)
+        self.kubelet.hear_of("kube-system", _POD, "agent")
         self.process: subprocess.Popen[bytes] | None = None
         self.cards: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
@@ -50,6 +53,7 @@ class AgentNode:
             "kubelet": {
                 "plugins": str(self.kubelet.plugins),
                 "podResources": str(self.kubelet.pod_resources),
+                "forgetAfter": 1.0,
             },
             "cdi": str(self.kubelet.cdi),
             "http": {"host": "127.0.0.1", "port": 0},
@@ -64,6 +68,7 @@ class AgentNode:
         with (self.folder / "agent.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "cardquota_node", "run", "--config", str(config)],
+                env={**os.environ, "POD_NAME": _POD},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -83,6 +88,7 @@ class AgentNode:
     def as_at_first(self) -> None:
         """Pods, sick cards, other settings and what was logged are forgotten."""
         self.kubelet.forget_all()
+        self.kubelet.hear_of("kube-system", _POD, "agent")
         cards, settings = copy.deepcopy(self._first)
         self._log_read = len((self.folder / "agent.log").read_text())
         if self.process is None or self.process.poll() is not None or settings != self.settings:

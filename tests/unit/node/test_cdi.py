@@ -40,7 +40,19 @@ def test_a_file_is_replaced_whole_and_only_our_own_are_removed(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["nvidia.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"devices": []}', '{"devices": [{}]}'])
+OF_ANOTHER = '{"kind": "%s", "devices": [{"name": "%s", "containerEdits": {"env": ["N=1"]}}]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", '{"devices": []}', '{"devices": [{}]}', "[" * 20_000),
+        OF_ANOTHER.replace('"N=1"', "1") % (KIND, "a"),
+        OF_ANOTHER.replace("N=1", "N") % (KIND, "a"),
+        OF_ANOTHER % (KIND, "b"),
+        OF_ANOTHER % ("nvidia.com/gpu", "a"),
+    ],
+)
 def test_a_file_that_somebody_broke_says_nothing_and_is_written_anew(
     tmp_path: Path, text: str
 ) -> None:

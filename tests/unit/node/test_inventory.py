@@ -1,13 +1,14 @@
 """The cards of a node, by a file or without a driver, and in which unit their memory is offered."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from cardquota.quota.cards import SharedUnit
-from cardquota_node.inventory import FileInventory, InventoryError, NodeCard, NoDriverError
+from cardquota_node.inventory import FileInventory, InventoryError, Mig, NodeCard, NoDriverError
 from cardquota_node.inventory.nvml_inventory import NvmlInventory
 from cardquota_node.inventory.xid_watch import XidWatch
 from cardquota_node.memory_units import UnitSetting, unit_of
@@ -70,6 +71,12 @@ def test_what_cannot_be_cards_is_refused_with_its_key(
     [
         ("cards: [1", "is not YAML"),
         ("\x80", "is not YAML"),
+        ("uuid: 2026-99-99", "is not YAML"),
+        ("memory: 0x_", "is not YAML"),
+        ("a: " + "9" * 5_000, "is not YAML"),
+        ("a: !!timestamp x", "is not YAML"),
+        ('a: !!int ""', "is not YAML"),
+        ("a: !!bool x", "is not YAML"),
         ("- a", "must be a mapping"),
         ("", "cards: is missing"),
         ("# " + "a" * 1024 * 1024, "has more than <1048576> bytes"),
@@ -109,6 +116,11 @@ def test_there_are_never_more_ids_than_the_kubelet_takes(
     assert unit_of([card(n, size) for n, size in enumerate(sizes)], wanted) is unit
 
 
+def test_a_card_of_less_than_the_unit_is_refused() -> None:
+    with pytest.raises(InventoryError, match="card <1> has <1000> MiB, less than a GiB"):
+        unit_of([card(0), card(1, 1_000)], UnitSetting.GIB)
+
+
 def test_a_unit_that_makes_too_many_is_refused() -> None:
     with pytest.raises(InventoryError, match="have <40001> MiB in all"):
         unit_of([card(0, 40_001)], UnitSetting.MIB)
@@ -124,9 +136,41 @@ def test_a_card_that_answers_nothing_is_the_one_that_stood_there_and_sick() -> N
     for seen in ([card(0), card(1)], [card(0), card(1)], [card(0), lost], [card(0), card(1)]):
         cards.see(seen)
     assert told == ["[true, true]", "[true, false]", "[true, true]"]
-    never_seen = NodeCards(UnitSetting.AUTO)
-    never_seen.see([card(0), lost])
-    assert [one.uuid for one in never_seen.cards] == ["GPU-0"]
+
+
+def test_a_card_that_was_never_seen_well_keeps_its_place_for_the_others() -> None:
+    cards = NodeCards(UnitSetting.AUTO)
+    lost = NodeCard(index=0, uuid="", product="", path="", memory=0, problem="lost: it is gone")
+    cards.see([lost, card(1)])
+    assert [(one.index, one.uuid, one.healthy) for one in cards.cards] == [
+        (0, "lost-0", False),
+        (1, "GPU-1", True),
+    ]
+    assert cards.size(cards.cards[0]) > 0
+    cards.see([card(0), card(1)])
+    assert [(one.uuid, one.healthy) for one in cards.cards] == [("GPU-0", True), ("GPU-1", True)]
+
+
+def test_a_card_that_is_not_listed_for_a_while_is_sick_meanwhile_and_the_unit_stays() -> None:
+    cards = NodeCards(UnitSetting.AUTO)
+    all_cards = [card(n) for n in range(4)]
+    cards.see(all_cards)
+    for seen in (all_cards[:2], all_cards[2:]):
+        cards.see(seen)
+        assert [one.index for one in cards.cards] == [0, 1, 2, 3]
+        assert [one for one in cards.cards if one.healthy] == seen
+        assert cards.unit is SharedUnit.GIB
+    cards.see(all_cards)
+    assert all(one.healthy for one in cards.cards)
+    # In another order they are the same cards, each in its new place.
+    cards.see([replace(one, index=3 - one.index) for one in all_cards])
+    assert [one.uuid for one in cards.cards] == ["GPU-3", "GPU-2", "GPU-1", "GPU-0"]
+
+
+def test_a_card_that_is_divided_cannot_be_had_as_a_whole() -> None:
+    cards = NodeCards(UnitSetting.AUTO)
+    cards.see([replace(card(0), mig=Mig.ENABLED), card(1)])
+    assert [one.problem for one in cards.cards] == ["it is divided into slices (MIG)", ""]
 
 
 def test_faults_of_applications_are_none_of_the_card_and_others_pass_with_time() -> None:

@@ -83,12 +83,9 @@ class SlotCase:
         self.admitted |= set(map(_id, names))
 
     def gone(self, pod: str) -> None:
-        living = {
-            name: slot.holder[:3]
-            for name, slot in self.slots.items()
-            if slot.holder is not None and slot.holder.pod != pod
-        }
-        self.slots = released(self.slots, living)
+        held = ((name, slot.holder) for name, slot in self.slots.items())
+        gone = {name for name, holder in held if holder is not None and holder.pod == pod}
+        self.slots = released(self.slots, gone)
 
     def free(self, *pairs: str) -> None:
         for card, number in _pairs(" ".join(pairs)):

@@ -99,10 +99,10 @@ class SlotHistory(RuleBasedStateMachine):
     def go(self, pick: int) -> None:
         if self.started:
             holder = sorted(self.started)[pick % len(self.started)]
-            for name in self.started.pop(holder):
+            names = self.started.pop(holder)
+            for name in names:
                 del self.held[name]
-            living = {name: one[:3] for name, one in self.held.items()}
-            self._change(lambda: released(self.slots, living))
+            self._change(lambda: released(self.slots, names))
             assert all(slot.holder != holder for slot in self.slots.values())
 
     @rule(pick=NUMBERS, load=st.sampled_from((0.0, 10.0, 50.0, 90.0)), sick=st.booleans())
