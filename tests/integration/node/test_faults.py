@@ -5,6 +5,7 @@ left, two agents run.
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -119,6 +120,13 @@ def test_an_init_container_has_its_file_for_as_long_as_its_ids_are_used(
     assert len(list(two_cards.kubelet.cdi.glob("*.json"))) == 2
     two_cards.kubelet.remove(two_cards.namespace, "p")
     eventually(lambda: not list(two_cards.kubelet.cdi.glob("*.json")), "no file")
+
+
+def test_whoever_is_silent_keeps_nobody_from_its_health(two_cards: AgentNode) -> None:
+    with ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(socket.create_connection(("127.0.0.1", two_cards.port)))
+        assert two_cards.page("/healthz") == (200, "ok\n")
 
 
 def test_files_that_were_left_go_when_the_agent_starts(two_cards: AgentNode) -> None:

@@ -42,6 +42,10 @@ def test_they_get_the_card_with_the_least_free_memory_that_has_enough(large: Age
     with pytest.raises(StartError, match="no healthy card has <80> GiB free"):
         large.start_container("more")
     assert v.GPU_MEMORY_ASSIGNED not in large.pod_notes("a")
+    # Where no extender places pods, anybody may write that one did.
+    large.pod("claims", {"main": 10}, **placed_on(2, 10))
+    with pytest.raises(StartError, match="card <2> has not <10> GiB free"):
+        large.start_container("claims")
 
 
 def test_where_mib_are_too_many_one_id_stands_for_a_gib(large: AgentNode) -> None:
