@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from .paths import CHECKOUT
 
 BOOK: Final = CHECKOUT / "docs" / "rule-book.md"
-FOLDERS: Final = ("operator", "webhooks", "dev", "tests", "docs", "manifests")
+FOLDERS: Final = ("operator", "webhooks", "node", "dev", "tests", "docs", "manifests")
 _SUFFIXES: Final = (".py", ".md", ".yaml", ".yml")
-_LETTERS: Final = "BDEFINPQRTWV"
+_LETTERS: Final = "BDEFIKNPQRTWV"
 _NUMBER: Final = rf"[{_LETTERS}]\d{{1,2}}"
 _RULE: Final = re.compile(rf"(?<![\w./-]){_NUMBER}(?:-[{_LETTERS}]?\d{{1,2}})?(?![\w/])")
 _TEST: Final = re.compile(rf"\bdef test_([{_LETTERS.lower()}]\d{{1,2}})_")

@@ -1,4 +1,4 @@
-"""Gives containers their cards as late as that can be done: when they start.
+"""Gives containers their cards as late as that can be done: when they start (K1, K4, K5).
 
 The kubelet asks without saying for whom, and the IDs that it picks need not say anything of the
 card. So:

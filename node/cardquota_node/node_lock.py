@@ -1,5 +1,5 @@
 """One agent of a node at a time: two would answer the kubelet by turns, and remove each other's
-sockets. A lock that ends with its process, however that ends.
+sockets. A lock that ends with its process, however that ends (K4).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Logical cards, or slots: on which card each one is, and which card a container gets. No I/O.
+"""Logical cards, or slots: on which card each one is, and which card a container gets. No I/O (K6).
 
 Each card has some slots, and a slot is on a card: at first its own. The kubelet picks the slot of a
 container without knowing cards. When the container starts, the card is chosen, and if its slot is

@@ -1,5 +1,5 @@
 """What goes wrong on a node: the agent or the kubelet ends in the middle, pods are gone, files are
-left, two agents run.
+left, two agents run (K3, K4).
 """
 
 import signal

@@ -1,5 +1,5 @@
 """What containers get that ask for memory of a card: a real API server, the agent as a process, and
-a Python kubelet that replays what a kubelet does.
+a Python kubelet that replays what a kubelet does (K1, K2).
 """
 
 import re

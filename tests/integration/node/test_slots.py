@@ -1,5 +1,5 @@
 """What containers get that ask for slots of cards: a real API server, the agent as a process, and a
-Python kubelet that replays what a kubelet does.
+Python kubelet that replays what a kubelet does (K6).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Which device IDs the agent prefers, and what it says of those that the kubelet takes."""
+"""Which device IDs the agent prefers, and what it says of those that the kubelet takes (K2)."""
 
 import grpc
 import pytest

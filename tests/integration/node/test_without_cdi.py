@@ -1,5 +1,5 @@
 """Where the container runtime reads no CDI files the card is guessed when the kubelet asks for IDs;
-a wrong guess is found before the container starts.
+a wrong guess is found before the container starts (K5).
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The cards of a node, by a file or without a driver, and in which unit their memory is offered."""
+"""The cards of a node, by a file or without a driver, and the unit of their memory (K2, K3)."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Containers that are gone, by what a kubelet lists."""
+"""Containers that are gone, by what a kubelet lists (K4)."""
 
 import asyncio
 import tempfile

@@ -1,5 +1,5 @@
 """Slots through any history: containers that start, start again and go, sick cards, loads, and an
-agent that starts again.
+agent that starts again (K6).
 """
 
 from collections import Counter
