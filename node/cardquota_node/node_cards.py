@@ -1,4 +1,4 @@
-"""The cards of this node as they are offered: in one unit, each as healthy as it is now (K2, K3)."""
+"""The cards of this node as they are offered: in one unit, each as healthy as it is (K2, K3)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

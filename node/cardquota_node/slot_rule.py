@@ -1,4 +1,4 @@
-"""Logical cards, or slots: on which card each one is, and which card a container gets. No I/O (K6).
+"""Logical cards, or slots: on which card each one is, and which card a container gets. No I/O.
 
 Each card has some slots, and a slot is on a card: at first its own. The kubelet picks the slot of a
 container without knowing cards. When the container starts, the card is chosen, and if its slot is
@@ -6,7 +6,7 @@ on another one, that slot changes places with a free one there. So each card kee
 slots, and who has a slot keeps its card.
 
 All functions return new slots and leave those that they are given. Their result does not depend on
-the order of these.
+the order of these (K6).
 """
 
 from collections import Counter
