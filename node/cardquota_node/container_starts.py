@@ -54,7 +54,9 @@ class StartingContainer(NamedTuple):
     owner: ContainerOwner
     pod: PodOnNode
     owners: Sequence[ContainerOwner]
-    """All containers of the node that own something of the resource, this one too."""
+    """All containers of its pod that own something of the resource, this one too; of the node where
+    the decision depends on others.
+    """
 
     @property
     def where(self) -> str:
@@ -172,11 +174,14 @@ class ContainerStarts:
         try:
             return await self._pods.owners(self.resource)
         except PodResourcesError as error:
-            raise RefusedError(f"{error}: it is asked again") from None
+            raise _not_told(error) from None
 
     async def _asked(self, ids: Sequence[str]) -> StartingContainer:
-        owners = await self._owners()
         first = _token(ids)
+        try:
+            owners = await self._pods.pod_of(self.resource, first)
+        except PodResourcesError as error:
+            raise _not_told(error) from None
         owner = next((one for one in owners if first in one.ids), None)
         if owner is None:
             raise RefusedError(
@@ -217,6 +222,10 @@ async def allocations(pods: PodResources, cdi: CdiFolder, resource: str) -> list
         card = env.get(v.GPU_MEMORY_CARD, env.get(INDEXES, ""))
         found.append(Allocation(*owner[:3], len(owner.ids), card, env.get(VISIBLE, "")))
     return sorted(found)
+
+
+def _not_told(error: PodResourcesError) -> RefusedError:
+    return RefusedError(f"{error}: it is asked again")
 
 
 def _edits(given: CardsGiven) -> tuple[dict[str, str], list[str]]:

@@ -97,7 +97,7 @@ class SlotResource:
 
     async def pre_start(self, ids: Sequence[str]) -> None:
         """Choose the container's card, and write its CDI file."""
-        await self._starts.give(ids, self._given)
+        await self._starts.give(ids, self._given, by_others=True)
 
     def forget_gone(self, owners: Sequence[ContainerOwner]) -> None:
         """These containers are listed. Free the slots of whoever was not for a while."""

@@ -36,9 +36,9 @@ class WaitingContainers:
 
     async def asking_for(self, amount: int) -> list[WaitingContainer]:
         """Those that ask for so many. Raises PodResourcesError, ApiServerError."""
-        listed = await self._pods.containers(self._resource)
-        self._others &= {one[:2] for one in listed}
-        unserved = [one for one in listed if not one.ids and one[:2] not in self._others]
+        pods, unserved = await self._pods.unserved(self._resource)
+        self._others &= pods
+        unserved = [one for one in unserved if one[:2] not in self._others]
         names = list(dict.fromkeys(one[:2] for one in unserved))
         read = await asyncio.gather(*(self._read(*name) for name in names))
         found = dict(zip(names, read, strict=True))

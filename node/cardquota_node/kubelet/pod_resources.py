@@ -1,6 +1,7 @@
 """Which container has which device IDs, as the kubelet says."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -37,43 +38,64 @@ class PodResources:
     def __init__(self, socket: Path) -> None:
         self._target = f"unix:{socket}"
 
-    async def owners(self, resource: str) -> list[ContainerOwner]:
-        """All containers that own IDs of a resource. Raises PodResourcesError."""
-        return [one for one in await self.containers(resource) if one.ids]
-
     async def containers(self, resource: str) -> list[ContainerOwner]:
         """All containers, of pods that are being admitted too, with what they own of a resource.
         Raises PodResourcesError.
         """
+        return [
+            owner
+            for pod in await self._pods()
+            for owner in _containers(pod, lambda devices: _ids(devices, resource))
+        ]
+
+    async def owners(self, resource: str) -> list[ContainerOwner]:
+        """All containers that own IDs of a resource. Raises PodResourcesError."""
+        return [one for one in await self.containers(resource) if one.ids]
+
+    async def pod_of(self, resource: str, device: str) -> list[ContainerOwner]:
+        """The containers that own IDs of a resource, of the pod that owns this one; empty: nobody
+        does. Takes as long as that pod is large, and not as all are. Raises PodResourcesError.
+        """
+        for pod in await self._pods():
+            if device.encode() in pod:
+                owners = list(_containers(pod, lambda devices: _ids(devices, resource)))
+                if any(device in one.ids for one in owners):
+                    return [one for one in owners if one.ids]
+        return []
+
+    async def unserved(self, resource: str) -> tuple[set[tuple[str, str]], list[ContainerOwner]]:
+        """The namespaces and names of all pods, and the containers that own no ID of a resource.
+        Raises PodResourcesError.
+        """
+        found = [
+            owner
+            for pod in await self._pods()
+            for owner in _containers(pod, lambda devices: _first_id(devices, resource))
+        ]
+        return {one[:2] for one in found}, [one for one in found if not one.ids]
+
+    async def _pods(self) -> Iterable[bytes]:
+        """A message of each pod."""
         options = (("grpc.max_receive_message_length", _LONGEST),)
         async with aio.insecure_channel(self._target, options=options) as channel:
             ask = channel.unary_unary(
                 _LIST,
                 request_serializer=wire.ListPodResourcesRequest.SerializeToString,
-                response_deserializer=lambda text: _containers(text, resource),
+                response_deserializer=bytes,
             )
             try:
-                return await ask(wire.ListPodResourcesRequest(), timeout=_TIMEOUT)
+                return _by_pod(await ask(wire.ListPodResourcesRequest(), timeout=_TIMEOUT))
             except aio.AioRpcError as error:
                 raise PodResourcesError(
                     f"the kubelet does not say who has which device: {error.details()}"
                 ) from None
 
 
-def _containers(text: bytes, resource: str) -> list[ContainerOwner]:
-    """Of a `ListPodResourcesResponse`, a pod after the other: 40,000 IDs, each in a message of its
-    own, would be a tenth of the agent's memory.
-    """
-    return [
-        one
-        for part in _pods(text)
-        for pod in wire.ListPodResourcesResponse.FromString(part).pod_resources
-        for one in _of_pod(pod, resource)
-    ]
+def _by_pod(text: bytes) -> Iterator[bytes]:
+    """A `ListPodResourcesResponse` as one for each pod: a node may have 40,000 IDs, each in a
+    message of its own.
 
-
-def _pods(text: bytes) -> Iterator[bytes]:
-    """Messages that stand one behind the other are one, so one can be taken apart into those of its
+    Messages that stand one behind the other are one, so one can be taken apart into those of its
     pods: a tag, the length in seven bits a byte, and so many bytes. What is none stays together.
     """
     at = 0
@@ -90,13 +112,21 @@ def _pods(text: bytes) -> Iterator[bytes]:
         yield text[at:]
 
 
-def _of_pod(pod: wire.PodResources, resource: str) -> Iterator[ContainerOwner]:
-    for container in pod.containers:
-        # A kubelet has an entry for each ID.
-        ids = tuple(
-            one
-            for devices in container.devices
-            if devices.resource_name == resource
-            for one in devices.device_ids
-        )
-        yield ContainerOwner(pod.namespace, pod.name, container.name, ids)
+def _containers(
+    text: bytes, ids: Callable[[Iterable[wire.ContainerDevices]], Iterable[str]]
+) -> Iterator[ContainerOwner]:
+    for pod in wire.ListPodResourcesResponse.FromString(text).pod_resources:
+        for container in pod.containers:
+            found = tuple(ids(container.devices))
+            yield ContainerOwner(pod.namespace, pod.name, container.name, found)
+
+
+def _ids(devices: Iterable[wire.ContainerDevices], resource: str) -> Iterator[str]:
+    """A kubelet has an entry for each ID."""
+    for one in devices:
+        if one.resource_name == resource:
+            yield from one.device_ids
+
+
+def _first_id(devices: Iterable[wire.ContainerDevices], resource: str) -> Iterator[str]:
+    return islice(_ids(devices, resource), 1)
