@@ -38,12 +38,12 @@ def run(report: Report) -> None:
         started = list(map(sum, zip(waited["Allocate"], waited["PreStartContainer"], strict=True)))
         for what, seconds, bound in (
             ("which IDs are preferred", waited["GetPreferredAllocation"], None),
-            ("Allocate and PreStartContainer", started, 20.0),
+            ("Allocate and PreStartContainer", started, 30.0),
         ):
             cuts = statistics.quantiles(seconds, n=100)
             low, high = 1000 * min(seconds), 1000 * max(seconds)
-            report(Figure(f"{what}: p50", 1000 * cuts[49], "ms", low=low, high=high))
-            report(Figure(f"{what}: p99", 1000 * cuts[98], "ms", bound))
+            report(Figure(f"{what}: p50", 1000 * cuts[49], "ms", bound, low=low, high=high))
+            report(Figure(f"{what}: p99", 1000 * cuts[98], "ms"))
         report(Figure("memory after 200 containers", _memory(node), "MB", 64))
 
 
