@@ -30,7 +30,7 @@ _UNUSABLE: Final = (
     *(OSError, HTTPException, YamlFileError),
     *(ValueError, LookupError, TypeError, AttributeError),
 )
-"""What no server, no answer, or a kubeconfig that is none come to."""
+"""What is raised where there is no server, no answer, or no kubeconfig that can be used."""
 _MERGE: Final = "application/merge-patch+json"
 
 
@@ -51,7 +51,9 @@ class PodOnNode(NamedTuple):
     """By container, by resource."""
 
     def asks_for(self, resource: str) -> dict[str, int]:
-        """Which containers ask for a resource, and for how many: init containers do not count."""
+        """Which containers ask for a resource, and for how many; of init containers only
+        sidecars count.
+        """
         return {name: whole(of[resource]) for name, of in self.limits.items() if resource in of}
 
 

@@ -9,7 +9,7 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -130,10 +130,7 @@ def inventory(
         raise _failed(error, NO_DRIVER) from None
     except InventoryError as error:
         raise _failed(error, ExitCode.FAILED) from None
-    if output is Form.JSON:
-        typer.echo(json.dumps(as_data(cards), indent=2))
-    else:
-        typer.echo("\n".join(as_table(cards)))
+    _print(output, as_data(cards), as_table(cards))
 
 
 @app.command()
@@ -155,10 +152,11 @@ def allocations(
         raise _failed(error, ExitCode.NOT_UNDERSTOOD) from None
     except PodResourcesError as error:
         raise _failed(error, ExitCode.FAILED) from None
-    if output is Form.JSON:
-        typer.echo(json.dumps(allocations_data(found), indent=2))
-    else:
-        typer.echo("\n".join(allocations_table(found)))
+    _print(output, allocations_data(found), allocations_table(found))
+
+
+def _print(output: Form, data: object, table: Iterable[str]) -> None:
+    typer.echo(json.dumps(data, indent=2) if output is Form.JSON else "\n".join(table))
 
 
 def _inventory(settings: NodeSettings, *, watched: bool = False) -> Inventory:

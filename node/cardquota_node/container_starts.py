@@ -58,11 +58,6 @@ class StartingContainer(NamedTuple):
     the decision depends on others.
     """
 
-    @property
-    def where(self) -> str:
-        """Its pod, for people."""
-        return f"pod <{self.owner.namespace}/{self.owner.pod}>"
-
 
 class CardsGiven(NamedTuple):
     """What a container gets."""
@@ -202,13 +197,14 @@ class ContainerStarts:
         has = self._cdi.environment(_token(start.ids)).get(VISIBLE)
         if has is None:
             raise RefusedError(
-                f"{start.where}: it is not known any more which card it was given: delete the pod"
+                f"{start.owner.where}: it is not known any more which card it was given: delete "
+                "the pod"
             )
         if has != env[VISIBLE]:
             raise RefusedError(
-                f"{start.where} was taken for another that asked for as much: it has card <{has}>, "
-                f"and its annotation names <{env[VISIBLE]}>: delete the pod; or use a runtime with "
-                "CDI"
+                f"{start.owner.where} was taken for another that asked for as much: it has card "
+                f"<{has}>, and its annotation names <{env[VISIBLE]}>: delete the pod; or use a "
+                "runtime with CDI"
             )
 
 

@@ -22,8 +22,6 @@ from .kubelet import device_plugin_pb2 as wire
 from .node_cards import NodeCards
 from .waiting_containers import WaitingContainers
 
-_HINT: Final = 2.0
-"""Seconds that it may take to find out for whom IDs are: the kubelet waits, and can do without."""
 KIND: Final = "cardquota.volcano.sh/memory"
 """Of the CDI devices."""
 _OF_CONTAINER: Final = "ALIYUN_COM_GPU_MEM_CONTAINER"
@@ -90,9 +88,8 @@ class MemoryResource:
     async def _named(self, amount: int) -> str | None:
         """The card of the pod for which the kubelet asks; None: that cannot be told."""
         try:
-            async with asyncio.timeout(_HINT):
-                waiting = await self._waiting.asking_for(amount)
-        except (PodResourcesError, ApiServerError, TimeoutError):
+            waiting = await self._waiting.asking_for(amount)
+        except (PodResourcesError, ApiServerError):
             return None
         named = {_placement(one.pod, one.of_pod).card for one in waiting}
         card = self._cards.of(named.pop()) if len(named) == 1 else None
@@ -130,7 +127,7 @@ class MemoryResource:
                 f"no pod waits whose annotations name a card for <{len(ids)}> {v.GPU_MEMORY}"
             )
         _, one = min(placed, key=lambda it: it[0].assumed_at)
-        card = self._card_named(one.pod, one.of_pod, one.where)
+        card = self._card_named(one.pod, one.of_pod, one.owner.where)
         given = CardsGiven((card,), self._environment(card, len(ids), one.of_pod))
         return await self._starts.answer_now(ids, given)
 
@@ -155,14 +152,14 @@ class MemoryResource:
         owner = start.owner
         of_pod = sum(len(one.ids) for one in start.owners if one[:2] == owner[:2])
         named = v.GPU_MEMORY_CARD in start.pod.annotations
-        card = self._card_named(start.pod, of_pod, start.where) if named else None
+        card = self._card_named(start.pod, of_pod, start.owner.where) if named else None
         if self._unannotated is Unannotated.LEAST_FREE:
             # Where no extender keeps room for those that it has placed, anybody may write so.
             card = self._with_room(start, card)
         if card is None:
             raise RefusedError(
-                f"{start.where} has no annotation {v.GPU_MEMORY_CARD}: the scheduler that bound it "
-                "does not ask the extender; or set memory.unannotated to leastFree"
+                f"{start.owner.where} has no annotation {v.GPU_MEMORY_CARD}: the scheduler that "
+                "bound it does not ask the extender; or set memory.unannotated to leastFree"
             )
         own = frozenset(start.ids)
         others = {one: it for one, it in self._elsewhere.items() if one not in own}
@@ -217,7 +214,7 @@ class MemoryResource:
         ]
         if not able:
             which = f"card <{named.index}> has not" if named is not None else "no healthy card has"
-            raise RefusedError(f"{start.where}: {which} <{amount}> {self._cards.unit} free")
+            raise RefusedError(f"{start.owner.where}: {which} <{amount}> {self._cards.unit} free")
         if has in able:
             return has
         return min(able, key=lambda card: (free[card.uuid], card.index))

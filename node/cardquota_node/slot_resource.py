@@ -137,7 +137,7 @@ class SlotResource:
         try:
             after = placed(cards, slots, wanted, others, holder, _bind(start))
         except SlotError as error:
-            raise RefusedError(f"{start.where}: {error}") from None
+            raise RefusedError(f"{start.owner.where}: {error}") from None
         if after != slots:
             self._file.write(after)
             self._known = after
@@ -156,6 +156,6 @@ def _bind(start: StartingContainer) -> CardBind:
         return CardBind(text)
     except ValueError:
         raise RefusedError(
-            f"{start.where}: annotation {v.CARD_BIND} is <{show(text)}>, it can be "
+            f"{start.owner.where}: annotation {v.CARD_BIND} is <{show(text)}>, it can be "
             f"{' or '.join(CardBind)}"
         ) from None

@@ -6,10 +6,15 @@ yet. Where several are listed that ask for as many, it is a guess which of them 
 """
 
 import asyncio
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from .api_server import ApiServer, NotFoundError, PodOnNode
+from .api_server import ApiServer, ApiServerError, NotFoundError, PodOnNode
 from .kubelet import ContainerOwner, PodResources
+
+_LONGEST: Final = 2.0
+"""Seconds until it is given up: the kubelet waits, and containers that start wait for the same
+threads.
+"""
 
 
 class WaitingContainer(NamedTuple):
@@ -19,11 +24,6 @@ class WaitingContainer(NamedTuple):
     pod: PodOnNode
     of_pod: int
     """What all containers of its pod ask for."""
-
-    @property
-    def where(self) -> str:
-        """Its pod, for people."""
-        return f"pod <{self.owner.namespace}/{self.owner.pod}>"
 
 
 class WaitingContainers:
@@ -40,7 +40,13 @@ class WaitingContainers:
         self._others &= pods
         unserved = [one for one in unserved if one[:2] not in self._others]
         names = list(dict.fromkeys(one[:2] for one in unserved))
-        read = await asyncio.gather(*(self._read(*name) for name in names))
+        try:
+            async with asyncio.timeout(_LONGEST):
+                read = await asyncio.gather(*(self._read(*name) for name in names))
+        except TimeoutError:
+            raise ApiServerError(
+                f"<{len(names)}> pods could not be read within {_LONGEST:.0f} s"
+            ) from None
         found = dict(zip(names, read, strict=True))
         waiting = []
         for one in unserved:

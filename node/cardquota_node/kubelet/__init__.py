@@ -7,4 +7,4 @@ from the `.proto` files beside them.
 
 from .plugin_server import DeviceResource, OfferedDevice, PluginServer, RefusedError
 from .pod_resources import ContainerOwner, PodResources, PodResourcesError
-from .registration import KubeletSocket, serve
+from .registration import serve

@@ -31,6 +31,11 @@ class ContainerOwner(NamedTuple):
     ids: tuple[str, ...]
     """In no order."""
 
+    @property
+    def where(self) -> str:
+        """Its pod, for people."""
+        return f"pod <{self.namespace}/{self.pod}>"
+
 
 class PodResources:
     """Asks the kubelet at each question: nothing is kept."""
