@@ -54,6 +54,15 @@ class InstallationMode(StrEnum):
     AUDIT = "audit"
 
 
+class CoveredNamespaces(StrEnum):
+    """`all`: all but those labelled `off`. `labelled`: only those whose label
+    `volcano.sh/card-quota` says `enforced` or `audit`; pods elsewhere cost the API server nothing.
+    """
+
+    ALL = "all"
+    LABELLED = "labelled"
+
+
 class GateSetter(StrEnum):
     """Who puts the gate on managed pods at create.
 
@@ -337,13 +346,17 @@ class Settings(BaseSettings):
     """Variables of the Deployment whose settings a command reads. Our own override them."""
     mode: InstallationMode = InstallationMode.ENFORCE
     """Whether rules are enforced or only reported."""
+    namespaces: CoveredNamespaces = CoveredNamespaces.ALL
+    """Which namespaces have quotas (section 2)."""
     card_unlimited_cpu_memory: bool = False
     """Whether pods that ask for cards ignore the queue's cpu and memory limits (P6)."""
     default_queue: str = ""
     """Queue of pods that use cards and name none, beside Volcano too. Empty: they are admitted, and
     counted outside all queues (section 2)."""
     require_queue: bool = False
-    """Whether pods that use cards and have no queue are refused in every namespace."""
+    """Whether pods that use cards and have no queue are refused in every covered namespace."""
+    require_namespaces: bool = False
+    """Whether a queue without `card.namespaces` is open to no namespace. Without, to all."""
     scheduler: Literal["standalone", "volcano"] = "standalone"
     """Who writes the phases of PodGroups and the state of Queues: cardquota (`standalone`), or
     Volcano."""

@@ -41,10 +41,10 @@ def see(ledger: Ledger, *things: Body) -> None:
             case NodeBody():
                 ledger.node_seen(thing.facts())
             case QueueBody():
-                ledger.queue_seen(thing.facts())
+                ledger.queue_seen(thing.facts(open_to_all=not ledger.settings.require_namespaces))
             case GroupBody():
                 ledger.group_seen(thing.facts())
             case NamespaceBody():
-                ledger.namespace_seen(thing.facts())
+                ledger.namespace_seen(thing.facts(labelled=ledger.settings.labelled))
             case _:
                 raise TypeError(thing)

@@ -21,8 +21,8 @@ class NamespaceBody(Body):
     def wire(self) -> Namespace:
         return msgspec.convert(self.body, Namespace)
 
-    def facts(self) -> NamespaceFacts:
-        return namespace_facts(self.wire())
+    def facts(self, *, labelled: bool = False) -> NamespaceFacts:
+        return namespace_facts(self.wire(), labelled=labelled)
 
 
 def a_namespace(name: str = "team") -> NamespaceBody:

@@ -67,8 +67,8 @@ class QueueBody(Body):
     def wire(self) -> Queue:
         return msgspec.convert(self.body, Queue)
 
-    def facts(self) -> QueueFacts:
-        return queue_facts(self.wire())
+    def facts(self, *, open_to_all: bool = True) -> QueueFacts:
+        return queue_facts(self.wire(), open_to_all=open_to_all)
 
 
 def a_queue(name: str = "queue") -> QueueBody:

@@ -89,7 +89,7 @@ class QueueReviews:
         refused = (queue_write_messages.guarantee_not_deserved(less),) if less else ()
         # What is known of cards may be too old, or not read yet: then none was meant.
         meant = suggestions(self._ledger) if self._known() else _nothing_meant
-        told = (*refused, *self._ignored(queue), *doubts_about(queue, meant))
+        told = (*refused, *self._closed(queue), *self._ignored(queue), *doubts_about(queue, meant))
         if too_large(request):
             return told  # what is changed cannot be told
         changed = self._changed_rows(request, queue, meant)
@@ -113,6 +113,11 @@ class QueueReviews:
         except UNREADABLE:
             account = self._ledger.account(name)
             return account.quota if account is not None else {}
+
+    def _closed(self, queue: Queue) -> tuple[str, ...]:
+        named = queue.metadata.annotations and queue.metadata.annotations.namespaces
+        required = self._ledger.settings.require_namespaces
+        return (queue_write_messages.open_to_nobody(),) if required and not named else ()
 
     def _ignored(self, queue: Queue) -> tuple[str, ...]:
         found = ignored_cards(queue.spec, self._ledger.counts)

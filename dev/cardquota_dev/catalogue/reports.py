@@ -635,6 +635,14 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
+        when="A Queue without `card.namespaces`, where the setting `requireNamespaces` demands it.",
+        says=say(queue_write_messages.open_to_nobody),
+        where=(Where.QUEUE_WARNING,),
+        rule="section 2",
+        do="Add the annotation.",
+    ),
+    Entry(
+        under=WARNINGS,
         when="`card.surge` of a Queue names a card that is not in `card.quota`.",
         says=say(queue_write_messages.surge_without_quota, "NVIDIA-H800"),
         where=(Where.QUEUE_WARNING,),

@@ -67,7 +67,7 @@ def documents(settings: Settings) -> list[dict[str, Any]]:
     rules, mutations = policies(settings), gate_mutations(settings)
     return [
         *(rule.policy() for rule in rules),
-        *(rule.binding(settings) for rule in rules),
+        *(binding for rule in rules for binding in rule.bindings(settings)),
         *(one.policy() for one in mutations),
         *(one.binding() for one in mutations),
         *_webhook_documents(settings),

@@ -1,7 +1,8 @@
 """Which namespaces, pods and pod groups we review: conditions that keep all others away from us.
 
-Never exempt namespaces, never those set to `off`. The selectors are evaluated before any CEL and
-any call: whatever happens to us, the namespaces that they leave out go on.
+Never exempt namespaces, never those set to `off`; with `namespaces: labelled` only those whose
+label says `enforced` or `audit`. The selectors are evaluated before any CEL and any call: whatever
+happens to us, the namespaces that they leave out go on.
 
 Two terms, as everywhere in the product:
 
@@ -33,7 +34,7 @@ from ..quota.vocabulary import (
     REQUEST,
     Mode,
 )
-from ..settings import Settings
+from ..settings import CoveredNamespaces, Settings
 from .cel import all_of, annotation, any_of, carries, carries_text, changed, literal, literals
 
 NAME: Final = "kubernetes.io/metadata.name"
@@ -44,29 +45,52 @@ def _expression(key: str, operator: str, values: Iterable[str]) -> dict[str, Any
     return {"key": key, "operator": operator, "values": list(values)}
 
 
+_COVERED: Final = (NAMESPACE_ENFORCED, NAMESPACE_AUDIT)
+"""Values of the label that cover a namespace."""
+
+
+def covers_by_label(settings: Settings) -> bool:
+    """Whether a namespace is covered only if its label says so."""
+    return settings.namespaces is CoveredNamespaces.LABELLED
+
+
 def watched(settings: Settings, *without: str) -> dict[str, Any]:
-    """Selects every namespace except the exempt ones, those set to `off` and those whose label has
-    a value in `without`.
+    """Selects every covered namespace except the exempt ones, those set to `off` and those whose
+    label has a value in `without`.
     """
+    by_label = _expression(NAMESPACE_MODE, "NotIn", [NAMESPACE_OFF, *without])
+    if covers_by_label(settings):
+        by_label = _expression(NAMESPACE_MODE, "In", [m for m in _COVERED if m not in without])
     return {
-        "matchExpressions": [
-            _expression(NAME, "NotIn", settings.unwatched_namespaces),
-            _expression(NAMESPACE_MODE, "NotIn", [NAMESPACE_OFF, *without]),
-        ]
+        "matchExpressions": [_expression(NAME, "NotIn", settings.unwatched_namespaces), by_label]
     }
 
 
-def unlabelled(settings: Settings) -> dict[str, Any]:
-    """Selects the watched namespaces whose label says nothing that is known."""
-    return watched(settings, NAMESPACE_ENFORCED, NAMESPACE_AUDIT)
+def unlabelled(settings: Settings) -> dict[str, Any] | None:
+    """Selects the watched namespaces whose label says nothing that is known; None if there are
+    none.
+    """
+    return None if covers_by_label(settings) else watched(settings, *_COVERED)
+
+
+def covered(settings: Settings, *, no: bool = False) -> dict[str, Any] | None:
+    """Selects the namespaces that the label covers, exempt ones too, or those that it does not.
+    None: all are covered.
+    """
+    if not covers_by_label(settings):
+        return None
+    return {"matchExpressions": [_expression(NAMESPACE_MODE, "NotIn" if no else "In", _COVERED)]}
 
 
 def in_watched(settings: Settings, *without: Mode) -> str:
     """`watched` as CEL, for the validations of a policy."""
-    modes = literals(str(mode) for mode in (Mode.OFF, *without))
+    label = f"namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('')"
+    out = [str(mode) for mode in (Mode.OFF, *without)]
+    by_label = f"!({label} in {literals(out)})"
+    if covers_by_label(settings):
+        by_label = f"{label} in {literals(m for m in _COVERED if m not in out)}"
     return all_of(
-        f"!(namespaceObject.metadata.name in {literals(settings.unwatched_namespaces)})",
-        f"!(namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('') in {modes})",
+        f"!(namespaceObject.metadata.name in {literals(settings.unwatched_namespaces)})", by_label
     )
 
 

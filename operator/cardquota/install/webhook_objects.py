@@ -96,8 +96,9 @@ def _reviewed(settings: Settings) -> list[tuple[str, dict[str, Any], str]]:
     the webhook, the namespaces, and the condition.
     """
     enforced, audited = (labelled(settings, it) for it in (NAMESPACE_ENFORCED, NAMESPACE_AUDIT))
+    everywhere = unlabelled(settings)
     return [
-        ("pods", unlabelled(settings), ours("object", settings)),
+        *([("pods", everywhere, ours("object", settings))] if everywhere else ()),
         (ENFORCED, enforced, ours_or_may_claim("object", settings)),
         ("pods-audited", audited, ours_or_claims("object", settings)),
     ]
@@ -213,7 +214,7 @@ def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
     nothing: it is not written on pods that the policy does not know.
     """
     found = [_pods(settings, *one) for one in _reviewed(settings)]
-    if settings.mode is InstallationMode.ENFORCE:
+    if settings.mode is InstallationMode.ENFORCE and unlabelled(settings):
         del found[0]["matchConditions"]
         found[0]["objectSelector"] = _MARKED
     return found

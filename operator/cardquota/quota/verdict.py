@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from .amounts import Charge
-from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, Mode, Policy, Reason
+from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, NAMESPACE_UNCOVERED, Mode, Policy, Reason
 
 
 class Outcome(StrEnum):
@@ -163,6 +163,6 @@ def is_for_good(verdict: Verdict) -> bool:
 
 def mode_of(*, audit: bool, namespace: str) -> Mode:
     """How strict we are with a pod: by the installation, and by its namespace's label."""
-    if namespace == NAMESPACE_OFF:
+    if namespace in (NAMESPACE_OFF, NAMESPACE_UNCOVERED):
         return Mode.OFF
     return Mode.AUDIT if audit or namespace == NAMESPACE_AUDIT else Mode.ENFORCE

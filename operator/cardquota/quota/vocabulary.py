@@ -264,6 +264,9 @@ class Mode(StrEnum):
 NAMESPACE_ENFORCED: Final = "enforced"
 NAMESPACE_AUDIT: Final = "audit"
 NAMESPACE_OFF: Final = "off"
+NAMESPACE_UNCOVERED: Final = "uncovered"
+"""How a namespace without a label is read where only labelled ones are covered. No label's value:
+it is not among those below."""
 NAMESPACE_MODES: Final = (NAMESPACE_ENFORCED, NAMESPACE_AUDIT, NAMESPACE_OFF)
 """Values of the label NAMESPACE_MODE."""
 

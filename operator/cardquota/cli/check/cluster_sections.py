@@ -141,7 +141,11 @@ def _queues_of(read: CheckedCluster) -> Iterator[Finding]:
         "name another in scheduling.volcano.sh/queue-name of the namespace, or correct the queue"
     )
     for name, facts in sorted(read.ledger.namespaces.items()):
-        if not facts.queue or facts.mode == v.NAMESPACE_OFF or read.namespace not in ("", name):
+        if (
+            not facts.queue
+            or facts.mode in (v.NAMESPACE_OFF, v.NAMESPACE_UNCOVERED)
+            or read.namespace not in ("", name)
+        ):
             continue
         account, reason = read.ledger.account(facts.queue), v.Reason.QUEUE_NOT_OPEN
         queue = account.facts if account is not None else None

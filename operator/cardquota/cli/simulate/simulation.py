@@ -222,9 +222,9 @@ class Simulation:
                 if not isinstance(found, Queue) or self._accepts(found):
                     kind.take(found)
         for name in self._inventory.named_namespaces() - self.ledger.namespaces.keys():
-            self.ledger.namespace_seen(
-                namespace_facts(Namespace(metadata=NamespaceMeta(name=name)))
-            )
+            namespace = Namespace(metadata=NamespaceMeta(name=name))
+            labelled = self.ledger.settings.labelled
+            self.ledger.namespace_seen(namespace_facts(namespace, labelled=labelled))
         self.answers.notes += [
             f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems
         ]

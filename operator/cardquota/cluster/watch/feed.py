@@ -31,7 +31,7 @@ from ...quota.objects.queue import Queue
 from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
-from ...settings import InstallationMode, Settings
+from ...settings import CoveredNamespaces, InstallationMode, Settings
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from .delivery import ChangeNotifier, Delivery, decoder_of
@@ -193,6 +193,8 @@ def ledger_settings(settings: Settings) -> LedgerSettings:
         memory_by_row=settings.memory_by_row,
         makes_groups=with_volcano,
         exempt=frozenset(settings.unwatched_namespaces),
+        labelled=settings.namespaces is CoveredNamespaces.LABELLED,
+        require_namespaces=settings.require_namespaces,
     )
 
 
@@ -211,6 +213,7 @@ def watched_kinds(
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
     CatchingUp(ledger, notifier)
+    reads = ledger.settings
 
     def workload_seen(name: str, workload: Workload) -> None:
         facts = workload_facts(name, workload, ledger.defaults)
@@ -252,7 +255,7 @@ def watched_kinds(
             "queues",
             f"{group}/queues",
             Queue,
-            lambda x: ledger.queue_seen(queue_facts(x)),
+            lambda x: ledger.queue_seen(queue_facts(x, open_to_all=not reads.require_namespaces)),
             lambda _, name, __: ledger.queue_gone(name),
         ),
         kind(
@@ -266,7 +269,7 @@ def watched_kinds(
             "namespaces",
             "/api/v1/namespaces",
             Namespace,
-            lambda x: ledger.namespace_seen(namespace_facts(x)),
+            lambda x: ledger.namespace_seen(namespace_facts(x, labelled=reads.labelled)),
             lambda _, name, __: ledger.namespace_gone(name),
         ),
         kind(

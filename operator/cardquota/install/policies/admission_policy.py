@@ -72,6 +72,8 @@ class AdmissionPolicy:
     checks: tuple[Check, ...]
     namespaces: dict[str, Any] | None = None
     """Namespace selector. None: everywhere."""
+    updated_elsewhere: dict[str, Any] | None = None
+    """Namespace selector of a second binding, which is for updates alone. None: there is none."""
     labelled: str = ""
     """Only objects that have this label before or after the request; empty: all. Others cost
     nothing: their labels are looked at before any object is converted."""
@@ -108,8 +110,21 @@ class AdmissionPolicy:
         spec["validations"] = [_validation(check) for check in self.checks]
         return _document("ValidatingAdmissionPolicy", self.name, spec)
 
-    def binding(self, settings: Settings) -> dict[str, Any]:
-        """The ValidatingAdmissionPolicyBinding."""
+    def bindings(self, settings: Settings) -> list[dict[str, Any]]:
+        """The ValidatingAdmissionPolicyBindings."""
+        where: dict[str, Any] = {}
+        if self.namespaces:
+            where = {"namespaceSelector": self.namespaces}
+        found = [self._binding(settings, self.name, where)]
+        if self.updated_elsewhere:
+            where = {
+                "namespaceSelector": self.updated_elsewhere,
+                "resourceRules": _rules(replace(self.rule, operations=("UPDATE",))),
+            }
+            found.append(self._binding(settings, f"{self.name}-updated", where))
+        return found
+
+    def _binding(self, settings: Settings, name: str, where: dict[str, Any]) -> dict[str, Any]:
         spec: dict[str, Any] = {
             "policyName": self.name,
             "validationActions": self._actions(settings.mode),
@@ -121,9 +136,9 @@ class AdmissionPolicy:
                 "namespace": settings.namespace,
                 "parameterNotFoundAction": "Allow",
             }
-        if self.namespaces:
-            spec["matchResources"] = {"namespaceSelector": self.namespaces}
-        return _document("ValidatingAdmissionPolicyBinding", self.name, spec)
+        if where:
+            spec["matchResources"] = where
+        return _document("ValidatingAdmissionPolicyBinding", name, spec)
 
     def _actions(self, mode: InstallationMode) -> list[str]:
         if mode is InstallationMode.ENFORCE or self.denies_in_audit:
@@ -221,7 +236,11 @@ def _document(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _constraints(rule: RequestRule) -> dict[str, Any]:
-    rules = [
+    return {"matchPolicy": "Equivalent", "resourceRules": _rules(rule)}
+
+
+def _rules(rule: RequestRule) -> list[dict[str, Any]]:
+    return [
         {
             "apiGroups": [one.group],
             "apiVersions": [one.version],
@@ -230,7 +249,6 @@ def _constraints(rule: RequestRule) -> dict[str, Any]:
         }
         for one in (rule, *rule.elsewhere)
     ]
-    return {"matchPolicy": "Equivalent", "resourceRules": rules}
 
 
 def _named(expressions: dict[str, str]) -> list[dict[str, str]]:

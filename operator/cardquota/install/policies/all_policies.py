@@ -5,6 +5,7 @@ from dataclasses import replace
 from ...quota.vocabulary import MANAGED
 from ...settings import InstallationMode, Settings
 from ..cel import any_of, same, user_is
+from ..matching import covered, covers_by_label
 from .admission_policy import AdmissionPolicy, Clause, RequestRule, joined
 from .binding_policies import binding_term, bindings
 from .gate_policies import born_gated, gate_owner, gate_term
@@ -22,6 +23,7 @@ from .key_policies import (
     fixed,
     keys,
     keys_at_create,
+    labelled_where_uncovered,
     managed_label,
     reservation_owner,
     reservation_term,
@@ -33,6 +35,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
     """The rules that the API server enforces by itself, whether or not we run."""
     return (
         pods(settings),
+        *([labelled_where_uncovered(settings)] if covers_by_label(settings) else ()),
         status_of_pods(settings),
         gate_term(settings),
         bindings(settings),
@@ -50,7 +53,9 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
 
 def pods(settings: Settings) -> AdmissionPolicy:
     """What may be written on a pod, and by whom. For most creates and updates it is the only
-    policy. In audit mode it demands no gate: nothing is gated.
+    policy. In audit mode it demands no gate: nothing is gated. In namespaces that are not covered
+    only updates are looked at, which are rare: nobody gets our label there, beside which alone an
+    annotation of ours counts.
     """
     clauses = [gate_owner(settings), *_kept_on_pods(settings), keys_at_create(settings)]
     if settings.extender.enabled:
@@ -58,7 +63,12 @@ def pods(settings: Settings) -> AdmissionPolicy:
     if settings.mode is InstallationMode.ENFORCE:
         clauses.append(born_gated(settings))
     gates = "object.spec.?schedulingGates != oldObject.spec.?schedulingGates"
-    return joined("pods", RequestRule("pods", ()), clauses, updates=any_of(_noted(settings), gates))
+    updates = any_of(_noted(settings), gates)
+    return replace(
+        joined("pods", RequestRule("pods", ()), clauses, updates=updates),
+        namespaces=covered(settings),
+        updated_elsewhere=covered(settings, no=True),
+    )
 
 
 def status_of_pods(settings: Settings) -> AdmissionPolicy:

@@ -14,6 +14,9 @@ from ...quota.vocabulary import (
     GROUP_NAME,
     LEASE,
     MANAGED,
+    NAMESPACE_AUDIT,
+    NAMESPACE_ENFORCED,
+    NAMESPACE_MODE,
     OURS_ON_GROUPS,
     OURS_ON_PODS,
     PLACEMENT,
@@ -35,7 +38,7 @@ from ..cel import (
     literals,
     user_is,
 )
-from ..matching import NODES, in_watched
+from ..matching import NODES, covered, in_watched
 from .admission_policy import AdmissionPolicy, Check, Clause, RequestRule
 
 GROUPS: Final = RequestRule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
@@ -153,6 +156,29 @@ def managed_label(settings: Settings) -> Clause:
                 f"{MANAGED} of pod <' + object.metadata.name\n+ '>: ' + {literal(leave)}",
             ),
         ),
+    )
+
+
+def labelled_where_uncovered(settings: Settings) -> AdmissionPolicy:
+    """No pod is created with our label where the label of the namespace does not cover it: later
+    it could get annotations there that are believed beside our label.
+    """
+    leave = (
+        f"leave it out, or label the namespace {NAMESPACE_MODE}: "
+        f"{NAMESPACE_ENFORCED} or {NAMESPACE_AUDIT}"
+    )
+    return AdmissionPolicy(
+        "pods-uncovered",
+        RequestRule("pods", ("CREATE",)),
+        conditions={},
+        checks=(
+            Check(
+                "false",
+                f"no quota covers this namespace, so a pod has no label {MANAGED}: {leave}",
+            ),
+        ),
+        namespaces=covered(settings, no=True),
+        labelled=MANAGED,
     )
 
 

@@ -163,9 +163,10 @@ class QueueFacts:
         return found
 
 
-def queue_facts(queue: Queue) -> QueueFacts:
+def queue_facts(queue: Queue, *, open_to_all: bool = True) -> QueueFacts:
     """Read a stored queue. Never raises: what cannot be read is refused at write, and here it
-    takes the safe side: last good quota, no namespace, no policy of its own.
+    takes the safe side: last good quota, no namespace, no policy of its own. `open_to_all`: what
+    it means that the queue names no namespaces (`requireNamespaces`).
     """
     notes = queue.metadata.annotations or NO_ANNOTATIONS
     problem, quota = "", None
@@ -191,7 +192,9 @@ def queue_facts(queue: Queue) -> QueueFacts:
         weight=spec.weight if spec.weight and 1 <= spec.weight <= LARGEST_WEIGHT else 1,
         card_guarantee=_card_guarantee(queue),
         policy=v.Policy(policy) if policy in tuple(v.Policy) else None,
-        namespaces=_stored_namespaces(notes.namespaces),
+        namespaces=_stored_namespaces(
+            notes.namespaces if open_to_all else notes.namespaces or "[]"
+        ),
         state=_state(queue, notes.state, "" if ours else queue.status.state),
         state_is_ours=state_is_ours(queue),
         priority=spec.priority or 0,

@@ -32,7 +32,7 @@ from ..vocabulary import (
     CPU,
     GPU_MEMORY,
     MEMORY,
-    NAMESPACE_OFF,
+    NAMESPACE_UNCOVERED,
     SYSTEM_CLASSES,
     Mode,
     Policy,
@@ -62,6 +62,10 @@ class LedgerSettings:
     """Whether nothing is enforced anywhere where a namespace does not ask for it."""
     exempt: frozenset[str] = frozenset()
     """Namespaces whose pods are never reviewed. As in audit mode nothing is enforced there."""
+    labelled: bool = False
+    """Whether only namespaces are covered whose label says so (section 2)."""
+    require_namespaces: bool = False
+    """Whether a queue without `card.namespaces` is open to no namespace."""
     enqueues: bool = True
     """Whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
     are that it asks about (V3)."""
@@ -240,7 +244,7 @@ class LedgerReader:
         if facts.own_queue:
             return facts.own_queue
         namespace = self.namespaces.get(facts.namespace)
-        if not self.uses_cards(facts) or (namespace and namespace.mode == NAMESPACE_OFF):
+        if not self.uses_cards(facts) or self.mode_in(facts.namespace) is Mode.OFF:
             return OUTSIDE
         return (namespace.queue if namespace else "") or self.settings.default_queue
 
@@ -267,11 +271,12 @@ class LedgerReader:
 
     def knows_queue_of(self, facts: PodFacts) -> bool:
         """Whether all was seen that decides which queue a pod names: its namespace and its group.
-        Their news may come after the pod's.
+        Their news may come after the pod's. In a namespace that is not covered nothing decides it.
         """
         group = self.groups.get(facts.group)
         seen = not facts.group or (group is not None and group.facts is not None)
-        return seen and facts.namespace in self.namespaces
+        namespace = self.namespaces.get(facts.namespace)
+        return seen and namespace is not None and namespace.mode != NAMESPACE_UNCOVERED
 
     def may_be_charged(self, facts: PodFacts) -> bool:
         """Whether a queue is charged for the pod, or could be for what others write. A group that

@@ -97,6 +97,11 @@ def surge_without_quota(card: str) -> str:
     return f"{v.SURGE} names <{show(card)}>, but the queue has no quota of it: none is lent"
 
 
+def open_to_nobody() -> str:
+    """Warning when a queue is written that names no namespaces, where it must name them. Short."""
+    return f"no namespace may use it (requireNamespaces): name them in {v.NAMESPACES}"
+
+
 def guarantee_not_deserved(amounts: Sequence[tuple[str, str]]) -> str:
     """Warning beside Volcano, whose webhook refuses the queue (V2). By resource: the guarantee."""
     wanted = listed([f"{show(name)} {show(amount)}" for name, amount in amounts])

@@ -4,7 +4,7 @@ import pytest
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import CHARGED_QUEUE
+from cardquota.quota import CHARGED_QUEUE, Mode, Reason
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
@@ -13,6 +13,11 @@ from cardquota.quota.reports.drift import drift
 VICTIM = a_queue("victim").with_quota({H200: 3}).limited_to(memory="100Gi")
 RED, BLUE = (a_queue(name).with_quota({H200: 3}) for name in ("red", "blue"))
 POD = a_pod().asking_for(2).with_memory("1Gi")
+OFF = Mode.OFF
+
+
+def runs(pod: PodBody) -> bool:
+    return bool(pod.facts().node)
 
 
 def a_cluster(*things: Body, **settings: object) -> Ledger:
@@ -110,6 +115,42 @@ def test_what_runs_or_was_released_stays_charged_where_it_was(pod: PodBody, chan
     ledger.group_gone("team/gang")
     ledger.namespace_gone("team")
     assert charged(ledger) == {"red": 2}
+
+
+# --- namespaces: labelled -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pod", [POD.in_queue("red"), POD.in_queue("red").on_node("h200-a")])
+def test_without_its_label_a_namespace_counts_nowhere_until_it_gets_one(pod: PodBody) -> None:
+    """Section 2. Unlike in `off` it is decided then: also for what runs there."""
+    ledger = a_cluster(a_namespace(), pod, labelled=True)
+    assert charged(ledger) == ({OUTSIDE: 2} if runs(pod) else {})
+    assert ledger.mode_in("team") is OFF
+    assert pod.uid not in ledger.unnoted
+    see(ledger, a_namespace().in_mode("audit"))
+    assert charged(ledger) == ({"red": 2} if runs(pod) else {})
+
+
+def test_a_namespace_that_loses_its_label_keeps_what_was_charged() -> None:
+    pod = POD.in_queue("red").stamped("red", {H200: 2}).on_node("h200-a")
+    ledger = a_cluster(a_namespace().in_mode("enforced"), pod, labelled=True)
+    see(ledger, a_namespace())
+    assert charged(ledger) == {"red": 2}
+
+
+def test_a_namespace_whose_label_means_nothing_is_not_covered() -> None:
+    ledger = a_cluster(a_namespace().in_mode("on"), labelled=True)
+    assert ledger.mode_in("team") is OFF
+    assert set(ledger.unknown_modes) == {"team"}
+
+
+def test_with_require_namespaces_a_queue_that_names_none_is_open_to_nobody() -> None:
+    """Section 2."""
+    ledger = a_cluster(a_namespace(), require_namespaces=True)
+    verdict = judge_create(ledger, POD.in_queue("red").facts())
+    assert verdict.reason is Reason.QUEUE_NOT_OPEN
+    see(ledger, RED.open_to("team").at_revision(2))
+    assert judge_create(ledger, POD.in_queue("red").facts()).fits
 
 
 # --- when it is decided ---------------------------------------------------------------------------

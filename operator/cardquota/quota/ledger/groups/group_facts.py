@@ -291,13 +291,15 @@ class NamespaceFacts:
     queue: str
     """Empty: it says none."""
     mode: str
-    """`enforced`, `audit`, `off`, or empty where the label is absent or unknown."""
+    """`enforced`, `audit`, `off`; where the label is absent or unknown, empty or `uncovered`."""
     unknown_mode: str
     """What the label says, where that means nothing; empty where it means something."""
 
 
-def namespace_facts(namespace: Namespace) -> NamespaceFacts:
-    """Read a namespace."""
+def namespace_facts(namespace: Namespace, *, labelled: bool = False) -> NamespaceFacts:
+    """Read a namespace. `labelled`: whether one without a label that means something is none of
+    ours.
+    """
     meta = namespace.metadata
     label = (meta.labels or {}).get(v.NAMESPACE_MODE, "")
     known = label in v.NAMESPACE_MODES
@@ -305,7 +307,7 @@ def namespace_facts(namespace: Namespace) -> NamespaceFacts:
         name=meta.name,
         uid=meta.uid,
         queue=kept_name(meta.annotations.queue or "") if meta.annotations else "",
-        mode=label if known else "",
+        mode=label if known else v.NAMESPACE_UNCOVERED if labelled else "",
         unknown_mode="" if known else label,
     )
 
