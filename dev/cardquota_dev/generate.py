@@ -6,8 +6,9 @@ compares, and exits 1 if a file is not what it is generated from.
 Writes `crds/` from the models, and `manifests/base/admission.yaml` for the default settings. Also
 writes, in `manifests/components`, what is added to and changed of that by a setting: in
 `gate-policy` if a policy sets the gate, in `volcano` beside Volcano, in `audit` in audit mode, in
-`extender` with the scheduler extender. That one also gets the configuration of the second
-kube-scheduler. And the messages of the kubelet for `node/`.
+`labelled` where only labelled namespaces are covered, in `labelled-audit` with both, in `extender`
+with the scheduler extender. That one also gets the configuration of the second kube-scheduler. And
+the messages of the kubelet for `node/`.
 """
 
 import argparse
@@ -24,7 +25,14 @@ from cardquota.api.reviews import QUEUE_REVIEW, WORKLOAD_REVIEW
 from cardquota.api.term import TERM
 from cardquota.install.manifests import documents, render, text
 from cardquota.install.scheduler_configuration import scheduler_text
-from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
+from cardquota.settings import (
+    CoveredNamespaces,
+    Extender,
+    GateSetter,
+    InstallationMode,
+    Settings,
+    Webhook,
+)
 
 from .kubelet_messages import kubelet_messages
 from .paths import CHECKOUT
@@ -64,6 +72,8 @@ COMMITTED: Final = _MANIFESTS / "base" / "admission.yaml"
 COMPONENT: Final = _MANIFESTS / "components" / "gate-policy"
 VOLCANO: Final = _MANIFESTS / "components" / "volcano"
 AUDIT: Final = _MANIFESTS / "components" / "audit"
+LABELLED: Final = _MANIFESTS / "components" / "labelled"
+LABELLED_AUDIT: Final = _MANIFESTS / "components" / "labelled-audit"
 EXTENDER: Final = _MANIFESTS / "components" / "extender"
 _CHANGES: Final = "changed.yaml"
 _ADDITIONS: Final = "added.yaml"
@@ -94,6 +104,8 @@ def committed() -> dict[Path, str]:
     extender = Settings.model_construct(extender=Extender(enabled=True))
     volcano = Settings.model_construct(scheduler="volcano")
     audit = Settings.model_construct(mode=InstallationMode.AUDIT)
+    labelled = Settings.model_construct(namespaces=CoveredNamespaces.LABELLED)
+    labelled_audit = labelled.model_copy(update={"mode": InstallationMode.AUDIT})
     of_audit = _component(AUDIT, "mode: audit", audit)
     if "apiVersion" in of_audit.pop(AUDIT / _ADDITIONS):
         raise AssertionError("the component audit adds nothing to the base")
@@ -101,6 +113,8 @@ def committed() -> dict[Path, str]:
         COMMITTED: _HEADER + render(Settings.model_construct()),
         **_component(VOLCANO, "scheduler: volcano", volcano),
         **of_audit,
+        **_component(LABELLED, "namespaces: labelled", labelled),
+        **_component(LABELLED_AUDIT, "mode: audit, namespaces: labelled", labelled_audit),
         **_component(COMPONENT, "webhook: {gate: policy}", gate),
         **_component(EXTENDER, "extender: {enabled: true}", extender),
         EXTENDER / "scheduler-config.yaml": _SCHEDULER + text([_scheduler_config(extender)]),
@@ -112,7 +126,11 @@ def _component(folder: Path, said: str, settings: Settings) -> dict[Path, str]:
     base = {_key(found): found for found in documents(Settings.model_construct())}
     wanted = {_key(found): found for found in documents(settings)}
     added = [found for key, found in wanted.items() if key not in base]
-    changed = [found for key, found in wanted.items() if base.get(key, found) != found]
+    changed = [
+        _without_others(found, base[key])
+        for key, found in wanted.items()
+        if base.get(key, found) != found
+    ]
     gone = [
         {
             "$patch": "delete",
@@ -127,6 +145,19 @@ def _component(folder: Path, said: str, settings: Settings) -> dict[Path, str]:
         folder / _ADDITIONS: _ADDED % said + text(added),
         folder / _CHANGES: _CHANGED % said + text(changed + gone),
     }
+
+
+def _without_others(wanted: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
+    """A patch of an object: webhooks are merged by name, so those that go are named too."""
+    if "webhooks" not in wanted:
+        return wanted
+    kept = {one["name"] for one in wanted["webhooks"]}
+    gone = [
+        {"$patch": "delete", "name": one["name"]}
+        for one in base["webhooks"]
+        if one["name"] not in kept
+    ]
+    return {**wanted, "webhooks": wanted["webhooks"] + gone}
 
 
 def _scheduler_config(settings: Settings) -> dict[str, Any]:

@@ -56,7 +56,8 @@ ROOT_QUEUE: Final = "root"
 NAMESPACE_MODE: Final = "volcano.sh/card-quota"
 """Label of a namespace: `enforced`: a pod that uses cards and has no queue is refused. `audit`:
 nothing is refused or gated, a Warning or an event says what would be. `off`: the operator leaves
-the namespace alone. Anything else is refused at write."""
+the namespace alone; with `namespaces: labelled` without the label, too. Anything else is refused at
+write."""
 
 # --- annotations that only the operator writes ----------------------------------------------
 ALLOCATED: Final = "volcano.sh/card.allocated"

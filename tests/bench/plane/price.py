@@ -1,9 +1,9 @@
 """What a pod costs the API server, against one of a plane that has nothing of ours.
 
-Four planes run at the same time: a bare one, one with our policies and nothing else of ours, and
-one for each way to set the gate. A plane that is not measured does next to nothing. Each slice of a
-life stands between two of the bare plane, and is held against their mean: a shared machine may be
-twice as fast a minute later.
+Five planes run at the same time: a bare one, one with our policies and nothing else of ours, one
+for each way to set the gate, and one where the namespaces of the pods are not covered. A plane that
+is not measured does next to nothing. Each slice of a life stands between two of the bare plane, and
+is held against their mean: a shared machine may be twice as fast a minute later.
 
 First the whole life, through kube-scheduler and kwok: pods bound per second at saturation, and the
 processor time until they run, of the API server and of all processes of the plane. What the API
@@ -47,6 +47,7 @@ _PAUSE: Final = 0.05
 """Seconds between two pods when idle: what the one before left to do is done by then."""
 _PLENTY: Final = {T1000: 1_000_000}
 _BARE, _ALONE, _POLICY, _WEBHOOK = "bare", "policies alone", "gate: policy", "gate: webhook"
+_LABELLED = "namespaces: labelled"
 _MODES: Final[Mapping[str, dict[str, str]]] = {
     "no label": {},
     "label enforced": {NAMESPACE_MODE: NAMESPACE_ENFORCED},
@@ -76,6 +77,7 @@ VARIANTS: Final = (
     Variant(_ALONE, "no label", managed=False),
     *(Variant(_POLICY, mode, managed=False) for mode in _MODES),
     Variant(_WEBHOOK, "no label", managed=False),
+    Variant(_LABELLED, "no label", managed=False),
 )
 
 _FIRST: Final = {True: _BARE_CARD, False: _BARE_PLAIN}
@@ -138,14 +140,17 @@ def run(report: Report) -> None:
 
 @contextmanager
 def planes(folder: Path) -> Iterator[dict[str, Cluster]]:
-    """The four planes, by name, until the end."""
+    """The planes, by name, until the end."""
     by_policy = folder / "policy.yaml"
     by_policy.write_text(yaml.safe_dump({"webhook": {"gate": "policy"}}))
+    labelled = folder / "labelled.yaml"
+    labelled.write_text(yaml.safe_dump({"namespaces": "labelled"}))
     options: dict[str, dict[str, Any]] = {
         _BARE: {"replicas": 0},
         _ALONE: {"replicas": 0},
         _POLICY: {"config": by_policy},
         _WEBHOOK: {},
+        _LABELLED: {"config": labelled},
     }
     with ExitStack() as stack:
         clusters = {

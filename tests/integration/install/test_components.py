@@ -7,7 +7,14 @@ import pytest
 import yaml
 
 from cardquota.install import documents
-from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
+from cardquota.settings import (
+    CoveredNamespaces,
+    Extender,
+    GateSetter,
+    InstallationMode,
+    Settings,
+    Webhook,
+)
 
 from .kustomized import Documents, built, by_name, container
 from .policy_api import PolicyApi, allowed
@@ -18,6 +25,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "audit": {"mode": InstallationMode.AUDIT},
     "extender": {"extender": Extender(enabled=True)},
     "gate-policy": {"webhook": Webhook(gate=GateSetter.POLICY)},
+    "labelled": {"namespaces": CoveredNamespaces.LABELLED},
+    "labelled-audit": {
+        "mode": InstallationMode.AUDIT,
+        "namespaces": CoveredNamespaces.LABELLED,
+    },
     "volcano": {"scheduler": "volcano"},
 }
 
@@ -31,6 +43,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
         ("extender", "gate-policy"),
         ("gate-policy",),
         ("gate-policy", "volcano"),
+        ("labelled",),
+        ("labelled-audit",),
         ("volcano",),
         ("volcano", "gate-policy"),
     ],
@@ -45,15 +59,18 @@ def test_it_is_what_the_settings_render(
     found = by_name(text)
     ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}
     assert ours == {(one["kind"], one["metadata"]["name"]): one for one in documents(settings)}
-    assert read(found) == (settings.webhook.gate, settings.scheduler, settings.mode)
+    modes = settings.mode, settings.namespaces
+    assert read(found) == (settings.webhook.gate, settings.scheduler, *modes)
     dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
     allowed(api.kubectl(*dry_run, text=text))
 
 
-def read(found: Documents) -> tuple[GateSetter, str, str]:
+def read(found: Documents) -> tuple[GateSetter, str, str, str]:
     """What a replica reads of its file and its environment."""
     stored = yaml.safe_load(found["ConfigMap", "cardquota"]["data"]["config.yaml"])
     config = Settings(**(stored or {}))
     said = {one["name"]: one.get("value") for one in container(found)["env"]}
     scheduler = said.get("CARDQUOTA_SCHEDULER", config.scheduler)
-    return config.webhook.gate, scheduler, said.get("CARDQUOTA_MODE", config.mode)
+    mode = said.get("CARDQUOTA_MODE", config.mode)
+    namespaces = said.get("CARDQUOTA_NAMESPACES", config.namespaces)
+    return config.webhook.gate, scheduler, mode, namespaces

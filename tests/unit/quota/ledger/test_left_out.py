@@ -385,8 +385,8 @@ TASKS = "minTaskMember"
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "make"), [*many()], ids=[what for what, _ in many()])
 def test_as_much_memory_is_taken_as_is_counted(what: str, make: Callable[[int], Any]) -> None:
-    """What caches of texts take is in it; after other tests these may be full, and take nothing. One
-    that grows moves whole: it does not in both halves.
+    """What caches of texts take is in it; after other tests these may be full, and take nothing.
+    One that grows moves whole: it does not in both halves.
     """
     ledger = a_ledger(*CARDS, RED)
     for n in range(100):
