@@ -247,6 +247,14 @@ class Metrics:
             "Workloads whose refused pods had room, and whose controllers were told to try again; "
             "only on the leader",
         )
+        self.audited_pods = self._counter(
+            "audited_pods",
+            "Pods that audit mode let by on create, and enforcement would have refused (deny), or "
+            "gated without room (gate)",
+            "queue",
+            "namespace",
+            "effect",
+        )
         self.refused_writes = self._counter(
             "refused_writes",
             "Bindings (binding) and groups of pods (group) refused to users who are not in "

@@ -255,8 +255,12 @@ class PodReviews:
         synced: Callable[[], bool],
         *,
         late: Callable[[], bool] = lambda: False,
+        audited: Callable[[str, str, Effect], None] = lambda queue, namespace, effect: None,
     ) -> None:
-        """`synced`: whether the cluster was read. `late`: whether what is known is too old."""
+        """`synced`: whether the cluster was read. `late`: whether what is known is too old.
+        `audited`: told the queue and namespace of a pod that audit mode lets by, and what
+        enforcement would do.
+        """
         self._ledger = ledger
         self._settings = settings
         self._beside_volcano = settings.scheduler == "volcano"
@@ -265,6 +269,7 @@ class PodReviews:
         self._claims = claims
         self._synced = synced
         self._late = late
+        self._audited = audited
         self.routes: Final[Routes] = {
             (MUTATE, "", "pods"): self.mutate,
             (VALIDATE, "", "pods"): self.validate,
@@ -296,6 +301,9 @@ class PodReviews:
         claims = self._ledger.claims_devices(facts)
         facts, verdict = await self._judge(pod, facts)
         effect = self._effect(facts, verdict)
+        if effect is Effect.WARN and not request.dry_run:
+            enforced = self._effect_in(v.Mode.ENFORCE, facts, verdict)
+            self._audited(verdict.queue, facts.namespace, enforced)
         gate = effect is Effect.GATE
         waits = gate and (gated or sets_gate)
         if not waits and self._visibility.namespace_unknown(facts):
@@ -365,8 +373,10 @@ class PodReviews:
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
+        return self._effect_in(self._ledger.mode_in(facts.namespace), facts, verdict)
+
+    def _effect_in(self, mode: v.Mode, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
-        mode = self._ledger.mode_in(facts.namespace)
         effect = effect_on_create(verdict, policy, mode, of_volcano_job=facts.of_volcano_job)
         if effect is Effect.DENY and self._late() and verdict.reason not in _CANNOT_WAIT:
             # What we know is old: a gate is safe, a refusal might be wrong.

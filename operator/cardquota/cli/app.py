@@ -272,6 +272,14 @@ def check(
             "and nodes.",
         ),
     ] = "",
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit",
+            help="Print what audit mode would have refused or made wait in the last 24 hours, by "
+            "namespace and queue, and check nothing.",
+        ),
+    ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     config: Config = None,
@@ -287,11 +295,13 @@ def check(
     """
     settings = settings_of(config)
     from .arguments import checked_namespace
+    from .check.audit_report import audit_report
     from .check.check import check as check_cluster
 
     checked_namespace(namespace)
+    show = audit_report if audit else check_cluster
     raise typer.Exit(
-        check_cluster(
+        show(
             settings,
             given=config is not None,
             namespace=namespace,

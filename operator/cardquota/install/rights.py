@@ -7,7 +7,7 @@ this: each right is granted by a rule, and no rule grants anything else. Pure.
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ..quota.vocabulary import API_GROUP, LEASE, REVIEW_GROUP, TERMS
+from ..quota.vocabulary import API_GROUP, AUDIT_RECORD, LEASE, REVIEW_GROUP, TERMS
 from ..settings import Settings
 from .manifests import documents, plural
 
@@ -102,6 +102,9 @@ def _in_its_namespace(settings: Settings) -> Iterator[Right]:
     yield right("create", REVIEW_GROUP, TERMS)
     for verb in ("get", "patch"):
         yield right(verb, REVIEW_GROUP, TERMS, LEASE)
+    yield right("create", "", "configmaps")
+    for verb in ("get", "patch"):
+        yield right(verb, "", "configmaps", AUDIT_RECORD)
     yield right("create", API_GROUP, "podgroups")
     yield right("get", "", "namespaces", settings.namespace)
     yield from _of_secret(settings, settings.webhook.secret, settings.webhook.certificates)

@@ -107,6 +107,8 @@ GATE: Final = "volcano.sh/card-quota"
 FIELD_MANAGER: Final = "cardquota"
 LEASE: Final = "cardquota"
 DEPLOYMENT: Final = "cardquota"
+AUDIT_RECORD: Final = "cardquota-audit"
+"""The ConfigMap in the operator's namespace that says what audit mode would have refused."""
 HANDOVER: Final = "volcano.sh/card.handover"
 """Annotation of the Lease, by the operator alone: between two leaders, what the former one had
 seen."""

@@ -35,6 +35,7 @@ from ..cluster.watch.feed import AT_ONCE, LeftOutReads, ledger_settings, watched
 from ..cluster.watch.listing import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
+from ..control.audit_record import AuditRecord
 from ..control.fence import Fence
 from ..control.installation import InstallationCheck
 from ..control.leader_work import Leadership, LeaderWork, TermPart, term_writers
@@ -217,6 +218,7 @@ class Operator:
             self._to_put_right,
             access=MetricsAccess(client, time.monotonic) if asks else None,
         )
+        self._audit = AuditRecord(client, settings.namespace, self._metrics, time.time)
         self._admission = self._make_admission()
         self._stop = asyncio.Event()
         self._failed = False
@@ -317,6 +319,7 @@ class Operator:
         self._start(self._recount())
         self._start(self._left_out.run())
         self._start(self._installation.run())
+        self._start(self._audit.run())
 
     def _synced(self) -> bool:
         return all(reflector.synced for reflector in self._reflectors)
@@ -349,7 +352,9 @@ class Operator:
         ledger, settings, refused = self._ledger, self._settings, self._metrics.refused_writes
         beside_volcano = settings.scheduler == "volcano"
         reviewers: list[Reviewer] = [
-            PodReviews(ledger, settings, visibility, claims, synced, late=late),
+            PodReviews(
+                ledger, settings, visibility, claims, synced, late=late, audited=self._audit.note
+            ),
             ResizeReviews(ledger, known),
             QueueReviews(ledger, beside_volcano=beside_volcano, known=known),
             PodGroupReviews(ledger, settings, visibility, known),

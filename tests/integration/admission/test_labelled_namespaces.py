@@ -1,5 +1,6 @@
 """Section 2: with `namespaces: labelled`, quotas are where the namespace's label says so."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +10,8 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from conftest import decides
-from integration.asking import ask
+from integration.asking import Object, ask, metric
+from integration.plugin import plugin
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team, bugs_logged, notes, released
 
@@ -118,3 +120,38 @@ def test_a_queue_that_names_no_namespaces_is_open_to_none_and_says_so(team: Team
     queue = team.a_queue({T1000: 1})
     assert team.annotate(queue, v.NAMESPACES, f'["{team.namespace}"]').warnings == ()
     team.until(lambda: team.create(team.a_pod("a", 1, T1000)).ok, "open to it")
+
+
+def test_a_day_of_audit_says_what_would_have_been_refused(team: Team) -> None:
+    """Section 2: by namespace and queue, whoever asks, and none of a dry run."""
+    team.has_queue(team.a_queue({T1000: 1}).open_to(team.namespace).with_policy("Deny"))
+    team.has_queue(team.a_queue({T1000: 1}, "b").open_to(team.namespace).with_policy("Gate"), "b")
+    team.set_mode(v.NAMESPACE_AUDIT)
+    probe = team.a_pod("probe", 2, T1000)
+    team.until(lambda: team.create(probe, dry=True).warnings, "audited")
+    for name, queue in (("a", "q"), ("b", "q"), ("c", "b"), ("fits", "b")):
+        cards = 1 if name == "fits" else 2
+        assert team.create(team.a_pod(name, cards, T1000, queue=queue)).ok
+    told = metric(
+        team.cluster,
+        "cardquota_audited_pods_total",
+        namespace=team.namespace,
+        queue=team.queue_name(),
+        effect="deny",
+    )
+    assert told == 2
+    wanted = [
+        {"namespace": team.namespace, "queue": team.queue_name(), "refused": 2, "waiting": 0},
+        {"namespace": team.namespace, "queue": team.queue_name("b"), "refused": 1, "waiting": 0},
+    ]
+    kubeconfig = team.cluster.kubeconfig
+
+    def reported() -> bool:
+        done = plugin(kubeconfig, "check", "--audit", "-n", team.namespace, "-o", "json")
+        assert done.returncode in (0, 3)
+        found: list[Object] = json.loads(done.stdout)["rows"]
+        return found == wanted
+
+    team.until(reported, f"{wanted} reported", 90)
+    text = plugin(kubeconfig, "check", "--audit", "-n", team.namespace).stdout
+    assert f"{team.namespace}   {team.queue_name()}" in text

@@ -9,6 +9,7 @@ import yaml
 from cardquota.install import Right, in_words
 from cardquota.install.rights import rights
 from cardquota.settings import (
+    CoveredNamespaces,
     Extender,
     GateSetter,
     InstallationMode,
@@ -59,6 +60,7 @@ BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
 def test_each_is_granted() -> None:
     assert needed(Settings()) <= granted(BASE)
     assert needed(BY_POLICY) <= granted(BASE)
+    assert needed(Settings(namespaces=CoveredNamespaces.LABELLED)) <= granted(BASE)
     assert needed(VOLCANO) <= granted(BASE, BESIDE)
     assert needed(EXTENDER) <= granted(BASE, BINDS)
     assert needed(GUARDED) <= granted(BASE, ASKS)
@@ -66,7 +68,8 @@ def test_each_is_granted() -> None:
 
 def test_nothing_else_is_granted() -> None:
     audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
-    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, audit)
+    labelled = Settings(namespaces=CoveredNamespaces.LABELLED)
+    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, audit, labelled)
     assert granted(BASE, BESIDE, BINDS, ASKS) <= set().union(*map(needed, every))
 
 
