@@ -7,7 +7,7 @@ from ...settings import InstallationMode, Settings
 from ..cel import any_of, same, user_is
 from .admission_policy import AdmissionPolicy, Clause, RequestRule, joined
 from .binding_policies import binding_term, bindings
-from .gate_policies import born_gated, gate_owner, gate_term
+from .gate_policies import GATE_REQUIRED, born_gated, gate_owner, gate_term
 from .identity_policies import (
     groups_account,
     lease,
@@ -33,6 +33,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
     """The rules that the API server enforces by itself, whether or not we run."""
     return (
         pods(settings),
+        gate_required(settings),
         status_of_pods(settings),
         gate_term(settings),
         bindings(settings),
@@ -49,16 +50,24 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
 
 
 def pods(settings: Settings) -> AdmissionPolicy:
-    """What may be written on a pod, and by whom. For most creates and updates it is the only
-    policy. In audit mode it demands no gate: nothing is gated.
+    """What may be written on a pod, and by whom. For most updates it is the only policy. That a pod
+    is created with the gate is demanded by another one, which a pause takes away alone (U1).
     """
     clauses = [gate_owner(settings), *_kept_on_pods(settings), keys_at_create(settings)]
     if settings.extender.enabled:
         clauses.append(card_given_at_create(settings))
-    if settings.mode is InstallationMode.ENFORCE:
-        clauses.append(born_gated(settings))
     gates = "object.spec.?schedulingGates != oldObject.spec.?schedulingGates"
     return joined("pods", RequestRule("pods", ()), clauses, updates=any_of(_noted(settings), gates))
+
+
+def gate_required(settings: Settings) -> AdmissionPolicy:
+    """How pods must be created. In audit mode it is about nothing, since nothing is gated. It is
+    there all the same: whoever applies the objects of audit mode deletes none.
+    """
+    policy = joined(GATE_REQUIRED, RequestRule("pods", ()), [born_gated(settings)])
+    if settings.mode is InstallationMode.AUDIT:
+        return replace(policy, conditions=dict.fromkeys(policy.conditions, "false"))
+    return policy
 
 
 def status_of_pods(settings: Settings) -> AdmissionPolicy:
