@@ -125,3 +125,4 @@ async def may_open_gates(client: Client, settings: Settings, sleep: Sleep) -> As
     finally:
         for path in guards:
             await change(client, path, guarded)
+        await sleep(TAKES_UP * bool(guards))

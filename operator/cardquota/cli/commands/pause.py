@@ -25,15 +25,18 @@ from ..output import ClusterChoice
 from ..product_objects import ADMISSION, TAKES_UP, ProductObject, change, products, whoami
 from ..reading import ClusterError, client_of, done, inner
 
-_KINDS: Final = (
-    "ValidatingAdmissionPolicy",
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-    "MutatingAdmissionPolicy",
+_STAGES: Final = (
+    ("ValidatingAdmissionPolicy",),
+    ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+    ("MutatingAdmissionPolicy",),
 )
 """In the order in which they are paused. What demands the gate goes first, and what reviews pods
 before what sets their gate: so no pod is refused for what another object lacks. Resumed in reverse.
 """
+_TRIES: Final = 4
+"""Of a question to the operator: it may just be writing the path by which it is called."""
+_PATIENCE: Final = 2.0
+"""Seconds between two of them."""
 _CREATED: Final = (
     "Pods are created without a gate, and none is refused. In a queue they are charged from when "
     "they are seen, as pods that never passed the gate; nothing new is released there until it "
@@ -91,17 +94,19 @@ async def _resume(
         if not given:
             settings, _ = await read_installed_settings(client, settings)
         objects = await _objects(client, settings)
-        concerned = [one for one in reversed(objects) if resumed(one.body) != one.body]
-        if concerned:
+        if any(resumed(one.body) != one.body for one in objects):
             await _until_answered(client)
-            await _bring(client, concerned, resumed, changes, ("resume", "resumed"))
+            words = "resume", "resumed"
+            await _bring(client, objects, resumed, changes, words, _STAGES[::-1])
             if unled := await note_unless_led(client, settings.namespace, published=False):
                 changes.note(unled)
     changes.end("Not paused: there is nothing to resume.")
 
 
 async def _objects(client: Client, settings: Settings) -> list[ProductObject]:
-    kinds = [await products(client, ADMISSION, kind, settings) for kind in _KINDS]
+    kinds = [
+        await products(client, ADMISSION, kind, settings) for stage in _STAGES for kind in stage
+    ]
     return [one for found in kinds for one in found]
 
 
@@ -124,30 +129,33 @@ async def _bring(
     to: Callable[[dict[str, Any]], dict[str, Any]],
     changes: Changes,
     words: tuple[str, str],
+    stages: Sequence[tuple[str, ...]] = _STAGES,
 ) -> None:
-    """One kind after the other, each when API servers have taken up the one before."""
-    changed = ""
-    for one in objects:
-        if to(one.body) == one.body:
-            continue
-        if changes.yes:
-            if changed and changed != _stage(one):
-                await asyncio.sleep(TAKES_UP)
-            await change(client, one.path, to)
-        changed = _stage(one)
-        changes.step(*words, str(one))
-
-
-def _stage(one: ProductObject) -> str:
-    return "WebhookConfiguration" if one.kind.endswith("WebhookConfiguration") else one.kind
+    """One kind after the other, each when API servers have taken up the one before; at the end all
+    is in force.
+    """
+    for kinds in stages:
+        due = [one for one in objects if one.kind in kinds and to(one.body) != one.body]
+        for one in due:
+            if changes.yes:
+                await change(client, one.path, to)
+            changes.step(*words, str(one))
+        if due and changes.yes:
+            await asyncio.sleep(TAKES_UP)
 
 
 async def _until_answered(client: Client) -> None:
     spec = {"queue": "", "limit": 0}
-    try:
-        await ask(client, QueueAnswer, "QueueReview", QUEUE_REVIEWS, spec)
-    except NoAnswerError as error:
-        raise ClusterError(f"still paused, since pods would be refused: {error}") from error
+    for left in reversed(range(_TRIES)):
+        try:
+            await ask(client, QueueAnswer, "QueueReview", QUEUE_REVIEWS, spec)
+        except NoAnswerError as error:
+            if not left:
+                why = f"still paused, since pods would be refused: {error}"
+                raise ClusterError(why) from error
+        else:
+            return
+        await asyncio.sleep(_PATIENCE)
 
 
 async def _release(client: Client, settings: Settings, changes: Changes) -> None:
