@@ -274,6 +274,19 @@ EVENTS: Final = (
         do="Apply it again, as the message says.",
     ),
     Entry(
+        under=v.INSTALLATION_DIFFERS,
+        when="An administrator has paused the quotas.",
+        says=say(
+            report_messages.installation_paused,
+            "MutatingWebhookConfiguration",
+            "cardquota",
+            "2026-11-28T03:06:28Z by kubernetes-admin",
+        ),
+        where=(Where.INSTALLATION,),
+        rule="U1",
+        do="End the pause, as the message says, once it is not needed any more.",
+    ),
+    Entry(
         under=v.INSTALLATION_RESTORED,
         when="It is again what the configuration asks for.",
         says=say(

@@ -5,7 +5,7 @@ in `EXIT_CODES`.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -55,6 +55,10 @@ Context = Annotated[
 WideOption = Annotated[
     Output,
     typer.Option("--output", "-o", help="Output format. wide: text with more columns."),
+]
+YesOption = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Do it. Without this nothing is changed: it is a dry run."),
 ]
 PlainOption = Annotated[PlainOutput, typer.Option("--output", "-o", help="Output format.")]
 
@@ -395,6 +399,99 @@ def explain(
     checked_namespace(namespace)
     cluster = ClusterChoice(kubeconfig, context)
     explain_workload(found, name, namespace=namespace, cluster=cluster, output=Output(output))
+
+
+@app.command()
+def pause(
+    release: Annotated[
+        bool,
+        typer.Option("--release", help="Also open the gate of every pod that waits at it."),
+    ] = False,
+    yes: YesOption = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+    output: PlainOption = PlainOutput.TEXT,
+) -> None:
+    """Stop refusing and gating pods for quota, until `resume`.
+
+    Only the API server has to work. Pods that are created meanwhile run without a gate, and are
+    charged as pods that never passed it. Nobody can forge what the operator writes. Can be done
+    twice. You need the right to update webhook configurations and admission policies.
+    """
+    settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
+    from .changes import Changes
+    from .commands.pause import pause as pause_quotas
+
+    changes = Changes(yes, Output(output))
+    pause_quotas(
+        settings, given=config is not None, release=release, cluster=cluster, changes=changes
+    )
+
+
+@app.command()
+def resume(
+    yes: YesOption = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+    output: PlainOption = PlainOutput.TEXT,
+) -> None:
+    """End a pause: quotas hold again for what is created from now on.
+
+    Asks the operator first: while it does not answer, the pause goes on, since pods would be
+    refused. Can be done twice. You need the rights for `pause` and `queue`.
+    """
+    settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
+    from .changes import Changes
+    from .commands.pause import resume as resume_quotas
+
+    changes = Changes(yes, Output(output))
+    resume_quotas(settings, given=config is not None, cluster=cluster, changes=changes)
+
+
+@app.command()
+def uninstall(
+    gates: Annotated[
+        Literal["open", "keep"],
+        typer.Option(
+            "--gates",
+            help="What becomes of pods at the gate. open: all may start at once, whatever the "
+            "quota. keep: they wait until cardquota is installed again.",
+        ),
+    ],
+    crds: Annotated[
+        bool,
+        typer.Option(
+            "--crds",
+            help="Also delete the definitions, and with them all queues and pod groups. Those of "
+            "Volcano stay.",
+        ),
+    ] = False,
+    yes: YesOption = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+    output: PlainOption = PlainOutput.TEXT,
+) -> None:
+    """Remove cardquota from a cluster.
+
+    First what refuses or gates pods, then the operator, then the rest; running pods go on. Nothing
+    of others is deleted. If it was cut off, run it again. You need the rights of a cluster
+    administrator.
+    """
+    settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
+    from .changes import Changes
+    from .commands.uninstall import uninstall as uninstall_product
+
+    uninstall_product(
+        settings,
+        given=config is not None,
+        opens=gates == "open",
+        crds=crds,
+        cluster=cluster,
+        changes=Changes(yes, Output(output)),
+    )
 
 
 @app.command()

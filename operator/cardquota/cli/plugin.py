@@ -1,7 +1,8 @@
-"""`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
+"""`kubectl cardquota`: the commands for people, as kubectl's plugin `kubectl-cardquota`.
 
 They are those of `cardquota`. Only for `queue` and `explain` the operator has to run; all others
-need no more than the right to read.
+need no more than the right to read; but `pause`, `resume` and `uninstall` change the cluster, with
+an administrator's rights.
 `python -m cardquota.cli.plugin` is the same.
 """
 
@@ -19,9 +20,12 @@ from .app import (
     every_command,
     explain,
     inspect,
+    pause,
     queue,
+    resume,
     settings_of,
     top,
+    uninstall,
     version,
 )
 from .command_group import CommandGroup
@@ -60,6 +64,9 @@ def simulate(files: Files, config: Config = None, output: PlainOption = PlainOut
     raise typer.Exit(simulate_files(files, settings, output=Output(output), by_plugin=True))
 
 
+plugin.command()(pause)
+plugin.command()(resume)
+plugin.command()(uninstall)
 plugin.command()(version)
 
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client, get_if_there
 from ..cluster.events import EventRecorder, ObjectReference
-from ..install.comparison import differences
 from ..install.manifests import admission_path, documents
+from ..install.pause import fault as fault_of
 from ..metrics import Metrics
 from ..quota import vocabulary as v
 from ..quota.messages import report_messages
@@ -75,18 +75,17 @@ class InstallationCheck:
         for wanted in self._wanted:
             kind, name = identity = _identity(wanted)
             try:
-                differs = differences(wanted, await self._read(admission_path(wanted)))
+                fault = fault_of(wanted, await self._read(admission_path(wanted)))
             except ApiError as error:
                 if error.status != 403:
                     _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
                     continue
-                differs = ["may not be read (apply manifests/base/rbac.yaml), so nobody knows it"]
+                unread = ["may not be read (apply manifests/base/rbac.yaml), so nobody knows it"]
+                fault = report_messages.installation_fault(kind, name, unread)
             except (OutcomeUnknown, ValueError) as error:
                 _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
                 continue
-            self._note(
-                identity, report_messages.installation_fault(kind, name, differs) if differs else ""
-            )
+            self._note(identity, fault)
         if self._leads():
             await self._tell()
 

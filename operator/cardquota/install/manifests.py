@@ -15,6 +15,7 @@ from .policies.gate_policies import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import (
     MUTATE,
     OBSERVE,
+    REFUSED,
     VALIDATE,
     mutating,
     mutating_refused,
@@ -48,7 +49,7 @@ def webhook_paths(settings: Settings) -> dict[str, str]:
     for one in _webhook_documents(settings):
         kind, name = str(one["kind"]), str(one["metadata"]["name"])
         path = MUTATE if kind == "MutatingWebhookConfiguration" else VALIDATE
-        refused = name == f"{settings.webhook.name}-refused"
+        refused = name == f"{settings.webhook.name}{REFUSED}"
         found[f"{plural(kind)}/{name}"] = OBSERVE if refused else path
     return found
 

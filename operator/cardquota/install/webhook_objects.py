@@ -49,6 +49,10 @@ MUTATE: Final = "/mutate"
 OBSERVE: Final = "/observe"
 """The path of what is refused by others than us."""
 VALIDATE: Final = "/validate"
+REVIEWS: Final = "-reviews"
+"""How the name of the configuration of questions ends."""
+REFUSED: Final = "-refused"
+"""How the name of that ends which counts what is refused to others than us."""
 SUFFIX: Final = "cardquota.volcano.sh"
 ENFORCED: Final = "pods-enforced"
 _PORT: Final = 443
@@ -133,7 +137,7 @@ def mutating_reviews(settings: Settings) -> dict[str, Any]:
             ("workload-reviews", WORKLOAD_REVIEWS, "Namespaced"),
         )
     ]
-    return _configuration("MutatingWebhookConfiguration", settings, webhooks, "-reviews")
+    return _configuration("MutatingWebhookConfiguration", settings, webhooks, REVIEWS)
 
 
 def mutating_refused(settings: Settings) -> dict[str, Any]:
@@ -166,7 +170,7 @@ def mutating_refused(settings: Settings) -> dict[str, Any]:
     ]
     for webhook in webhooks:
         webhook["timeoutSeconds"] = _OBSERVED_WITHIN
-    return _configuration("MutatingWebhookConfiguration", settings, webhooks, "-refused")
+    return _configuration("MutatingWebhookConfiguration", settings, webhooks, REFUSED)
 
 
 def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:

@@ -104,6 +104,10 @@ IS_MANAGED: Final = "true"
 GATE: Final = "volcano.sh/card-quota"
 """Scheduling gate of a pod, by the operator alone: at it a pod waits for quota."""
 
+PAUSED: Final = "cardquota.volcano.sh/paused"
+"""Annotation of webhook configurations and policies, by `cardquota pause`: since when and by whom
+they are passed by (U1). The match condition that has them passed by has the same name."""
+
 FIELD_MANAGER: Final = "cardquota"
 LEASE: Final = "cardquota"
 DEPLOYMENT: Final = "cardquota"
@@ -227,6 +231,7 @@ WOKEN_CONDITION: Final = "volcano.sh/CardQuota"
 QUOTA_FREE: Final = "QuotaFree"
 SCALE_CUT: Final = "ScalePartlyGranted"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"
+QUOTA_PAUSED: Final = "QuotaPaused"
 INSTALLATION_RESTORED: Final = "InstallationRestored"
 FENCE_FAULT: Final = "FenceNotInForce"
 """Event on the Lease: the API server refuses decisions of the current term, or accepts others."""

@@ -3,7 +3,7 @@ what meanwhile."""
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import yaml
@@ -34,11 +34,26 @@ def replicas(cluster: Cluster) -> list[Process]:
     return [p for p in cluster.state.processes if p.name.startswith("cardquota-")]
 
 
+def answered(cluster: Cluster) -> bool:
+    """Whether a quota that makes no sense is refused by our webhook, and not for want of one."""
+    queue = {
+        "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
+        "kind": "Queue",
+        "metadata": {"name": "is-anybody-there", "annotations": {v.QUOTA: "no mapping"}},
+        "spec": {},
+    }
+    reply = ask(cluster, "POST", f"{QUEUES}?dryRun=All", queue)
+    return "denied the request" in reply.message
+
+
 @contextmanager
-def nobody_there(cluster: Cluster) -> Iterator[None]:
+def nobody_there(
+    cluster: Cluster, *, answers: Callable[[Cluster], bool] = answered
+) -> Iterator[None]:
     """Every replica is killed, and none comes up again before the end of the block.
 
     The plane starts a dead one again and again: with a configuration that it cannot use.
+    `answers`: whether somebody is there again.
     """
     assert cluster.folder is not None
     configs = {path: path.read_text() for path in cluster.folder.path.glob("config-*.yaml")}
@@ -56,19 +71,7 @@ def nobody_there(cluster: Cluster) -> Iterator[None]:
             path.write_text(text)
         eventually(lambda: all(ready(cluster, one) for one in replicas(cluster)), "all there", 60)
         # Whoever stands before them learns of it a little later.
-        eventually(lambda: answered(cluster), "the webhooks answer")
-
-
-def answered(cluster: Cluster) -> bool:
-    """Whether a quota that makes no sense is refused by our webhook, and not for want of one."""
-    queue = {
-        "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
-        "kind": "Queue",
-        "metadata": {"name": "is-anybody-there", "annotations": {v.QUOTA: "no mapping"}},
-        "spec": {},
-    }
-    reply = ask(cluster, "POST", f"{QUEUES}?dryRun=All", queue)
-    return "denied the request" in reply.message
+        eventually(lambda: answers(cluster), "the webhooks answer")
 
 
 def ready(cluster: Cluster, replica: Process) -> bool:

@@ -12,6 +12,7 @@ from cardquota.install import documents, is_ours, render, webhook_paths
 from cardquota.quota import (
     CARD_NAME,
     CARD_NAME_ALIAS,
+    GATE,
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
     MANAGED,
@@ -159,22 +160,27 @@ def test_in_audit_mode_gates_are_dropped_wherever_we_look() -> None:
 
 def born_gated(settings: Settings) -> dict[str, str]:
     """What is checked of a managed pod that is created without the gate."""
-    checks = pods_policy(settings)["spec"]["validations"]
+    checks = gate_required(settings)["spec"]["validations"]
     (found,) = (one for one in checks if "was created without" in one["message"])
     return dict(found)
 
 
-def pods_policy(settings: Settings) -> dict[str, Any]:
+def gate_required(settings: Settings) -> dict[str, Any]:
     policies = of_kind("ValidatingAdmissionPolicy", settings)
-    (found,) = (one for one in policies if one["metadata"]["name"] == "cardquota-pods")
+    (found,) = (one for one in policies if one["metadata"]["name"] == "cardquota-gate-required")
     return found
 
 
 def test_in_audit_mode_no_gate_is_demanded() -> None:
-    """Nothing is gated there: a record of every pod would say nothing."""
-    audited = pods_policy(Settings(mode=InstallationMode.AUDIT))["spec"]
-    assert "was created without" not in str(audited["validations"])
-    assert "was created without" in str(pods_policy(DEFAULTS)["spec"]["validations"])
+    """Nothing is gated there: a record of every pod would say nothing. The policy is there: who
+    turns to audit mode by applying what is printed deletes nothing.
+    """
+    audited, enforced = (
+        gate_required(one)["spec"]["matchConditions"][0]["expression"]
+        for one in (Settings(mode=InstallationMode.AUDIT), DEFAULTS)
+    )
+    assert audited == "false"
+    assert GATE in enforced
 
 
 def test_a_missing_term_or_kind_of_it_never_refuses() -> None:

@@ -12,10 +12,10 @@ from ...quota.verdict import Effect
 from ...quota.vocabulary import AUDIT_RECORD
 from ...quota.words import show
 from ...settings import Settings
+from ..installed_settings import read_installed_settings
 from ..output import ClusterChoice, ExitCode, Output
 from ..printing import print_data, print_lines, table
 from ..reading import ClusterError, NotRead, client_of, done, inner, read_object
-from .installed_settings import read_installed_settings
 
 _HEAD = ("NAMESPACE", "QUEUE", "REFUSED", "WAITING")
 _NOTHING = (

@@ -9,6 +9,7 @@ from functools import partial
 from rich.text import Text
 
 from ...settings import Settings
+from ..installed_settings import read_installed_settings
 from ..output import ClusterChoice, ExitCode, Output
 from ..printing import print_data, print_lines
 from ..reading import client_of, done
@@ -16,7 +17,6 @@ from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .cluster_sections import namespaces_section, nodes_section, queues_section
 from .installation_section import fence_section, installation_section, nobody_decides
 from .installed import read_installed
-from .installed_settings import read_installed_settings
 from .section import CheckSection, lines
 from .usage_sections import (
     REFUSED,

@@ -23,22 +23,23 @@ from ...cluster.certificates.ca_bundle import is_secret
 from ...cluster.certificates.certificates import read_certificates
 from ...control.queues.published_status import NAME, keeps_numbers
 from ...install.comparison import differences
+from ...install.pause import pause_said, resumed
 from ...install.rights import in_words
 from ...quota import vocabulary as v
 from ...quota.messages import report_messages
 from ...quota.words import counted, first_of, show
 from ...settings import Settings
+from ..installed_settings import operators_container
 from ..leader import is_renewed, why_nobody_leads
+from ..product_objects import TERM_DEFINITION
 from ..reading import Answer, NotRead, inner
 from .installed import (
-    TERM_DEFINITION,
     CertificateSecret,
     Installed,
     decoded,
     is_of_fence,
     secrets_with_certificates,
 )
-from .installed_settings import operators_container
 from .section import INSTALLATION, CheckSection, Finding, FindingKind, bounded_section
 
 _SOON: Final = timedelta(days=20)
@@ -279,11 +280,15 @@ def _of_admission(
         kind, name = str(wanted["kind"]), str(wanted["metadata"]["name"])
         if isinstance(found, NotRead) or is_of_fence(name) is not fence:
             continue
-        differs = differences(wanted, found)
+        differs = differences(wanted, found and resumed(found))
         if differs and (known or found is None):
             why = report_messages.installation_fault(kind, name, differs)
             advice = "apply the output of `cardquota manifests`"
             yield fault((kind, "", name), v.INSTALLATION_DIFFERS, why, advice)
+        if found is not None and (said := pause_said(found)):
+            why = f"paused since {show(said)}: it refuses and gates nothing"
+            advice = "`cardquota resume --yes` ends that"
+            yield fault((kind, "", name), v.QUOTA_PAUSED, why, advice)
         if found is not None and "webhooks" in wanted:
             yield from bundle_findings({**found, "kind": kind}, settings, now)
 

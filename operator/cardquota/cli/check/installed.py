@@ -19,16 +19,11 @@ from ...install.rights import Right, rights
 from ...quota import vocabulary as v
 from ...settings import Settings
 from ..leader import PATIENCE, Sleep, read_lease, read_leases
+from ..product_objects import DEFINITIONS, TERM_DEFINITION
 from ..reading import Answer, ClusterError, NotRead, inner, not_read, read_object
 
 T = TypeVar("T")
 R = TypeVar("R")
-TERM_DEFINITION: Final = f"{v.TERMS}.{v.REVIEW_GROUP}"
-DEFINITIONS: Final = (
-    *(f"{kind}.{v.API_GROUP}" for kind in ("queues", "podgroups")),
-    *(f"{kind}.{v.REVIEW_GROUP}" for kind in (v.QUEUE_REVIEWS, v.WORKLOAD_REVIEWS)),
-    TERM_DEFINITION,
-)
 _AT_ONCE: Final = 8
 """Requests in flight."""
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"

@@ -8,7 +8,7 @@ from ..cel import any_of, same, user_is
 from ..matching import covered, covers_by_label
 from .admission_policy import AdmissionPolicy, Clause, RequestRule, joined
 from .binding_policies import binding_term, bindings
-from .gate_policies import born_gated, gate_owner, gate_term
+from .gate_policies import GATE_REQUIRED, born_gated, gate_owner, gate_term
 from .identity_policies import (
     groups_account,
     lease,
@@ -35,6 +35,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
     """The rules that the API server enforces by itself, whether or not we run."""
     return (
         pods(settings),
+        gate_required(settings),
         *([labelled_where_uncovered(settings)] if covers_by_label(settings) else ()),
         status_of_pods(settings),
         gate_term(settings),
@@ -52,16 +53,14 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
 
 
 def pods(settings: Settings) -> AdmissionPolicy:
-    """What may be written on a pod, and by whom. For most creates and updates it is the only
-    policy. In audit mode it demands no gate: nothing is gated. In namespaces that are not covered
-    only updates are looked at, which are rare: nobody gets our label there, beside which alone an
-    annotation of ours counts.
+    """What may be written on a pod, and by whom. For most updates it is the only policy. That a pod
+    is created with the gate is demanded by another one, which a pause takes away alone (U1). In
+    namespaces that are not covered only updates are looked at, which are rare: nobody gets our
+    label there, beside which alone an annotation of ours counts.
     """
     clauses = [gate_owner(settings), *_kept_on_pods(settings), keys_at_create(settings)]
     if settings.extender.enabled:
         clauses.append(card_given_at_create(settings))
-    if settings.mode is InstallationMode.ENFORCE:
-        clauses.append(born_gated(settings))
     gates = "object.spec.?schedulingGates != oldObject.spec.?schedulingGates"
     updates = any_of(_noted(settings), gates)
     return replace(
@@ -69,6 +68,18 @@ def pods(settings: Settings) -> AdmissionPolicy:
         namespaces=covered(settings),
         updated_elsewhere=covered(settings, no=True),
     )
+
+
+def gate_required(settings: Settings) -> AdmissionPolicy:
+    """How pods must be created. In audit mode it is about nothing, since nothing is gated. It is
+    there all the same: whoever applies the objects of audit mode deletes none.
+    """
+    clauses = [born_gated(settings)]
+    policy = joined(GATE_REQUIRED, RequestRule("pods", ()), clauses)
+    policy = replace(policy, namespaces=covered(settings))
+    if settings.mode is InstallationMode.AUDIT:
+        return replace(policy, conditions=dict.fromkeys(policy.conditions, "false"))
+    return policy
 
 
 def status_of_pods(settings: Settings) -> AdmissionPolicy:

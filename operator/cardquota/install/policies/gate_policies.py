@@ -47,6 +47,13 @@ from .admission_policy import (
     term_check,
 )
 
+GATE_REQUIRED: Final = "gate-required"
+"""What the policy is about that demands the gate of new pods."""
+SET_GATE: Final = "set-gate"
+BORN_UNGATED: Final = "bornUngated"
+"""The clause about pods that are created without the gate."""
+GATE_DROPPED: Final = "gateDropped"
+"""The clause about whoever opens a gate."""
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
@@ -67,7 +74,7 @@ def born_gated(settings: Settings) -> Clause:
     begins = f"has or needs a card queue but was created without the scheduling gate {GATE}: "
     surely = any_of(f"!({may_be_managed(settings)})", MIRROR_POD)
     return Clause(
-        "bornUngated",
+        BORN_UNGATED,
         ("CREATE",),
         f"!{gated('object')}",
         where=in_watched(settings, Mode.AUDIT),
@@ -114,7 +121,7 @@ def gate_owner(settings: Settings) -> Clause:
     charged = all_of(*(f"{annotation('object', key)} != ''" for key in (ALLOCATED, CHARGED_QUEUE)))
     written = all_of(*by_term, any_of(charged, audited))
     return Clause(
-        "gateDropped",
+        GATE_DROPPED,
         ("UPDATE",),
         _DROPPED,
         where=in_watched(settings),
@@ -172,7 +179,6 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
     )
 
 
-_SET: Final = "set-gate"
 _GATE: Final = f'{{"name": {literal(GATE)}}}'
 _WITH_GATE: Final = (
     "(object.spec.?schedulingGates.orValue([]).size() > 0\n"
@@ -216,15 +222,15 @@ def who_sets_the_gate(settings: Settings) -> str:
     """
     return (
         f"MutatingWebhookConfiguration <{settings.webhook.name}> sets it, or, with `webhook.gate: "
-        f"policy`, MutatingAdmissionPolicy <{PREFIX}{_SET}> (Kubernetes 1.36 or newer); see that "
-        "it is installed and works, then create the pod again"
+        f"policy`, MutatingAdmissionPolicy <{PREFIX}{SET_GATE}> (Kubernetes 1.36 or newer); see "
+        "that it is installed and works, then create the pod again"
     )
 
 
 def gate_policy_is_missing() -> str:
     """What to check if a pod was created without the gate where `set-gate` is to set it."""
     return (
-        f"MutatingAdmissionPolicy <{PREFIX}{_SET}> sets it; see that it and its binding are "
+        f"MutatingAdmissionPolicy <{PREFIX}{SET_GATE}> sets it; see that it and its binding are "
         "installed (Kubernetes 1.36 or newer), then create the pod again"
     )
 
@@ -243,7 +249,7 @@ def _set_gate(settings: Settings) -> Mutation:
     by_node = "object.spec.?nodeName.orValue('') != ''"
     gate = f"({right}\n? []\n: {has}\n? {_WITHOUT_GATE}\n: {by_node}\n? []\n: {_WITH_GATE})"
     return Mutation(
-        _SET,
+        SET_GATE,
         # One condition, since the API server evaluates all that there are.
         conditions={"gate-may-be-wrong": any_of(to_set, to_drop)},
         patch=f"{gate}\n+ ({uses}\n? {_WITH_MARK}\n: [])",

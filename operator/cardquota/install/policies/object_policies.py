@@ -56,6 +56,9 @@ _SCHEDULER: Final = "system:kube-scheduler"
 """It makes claims for what pods ask for as a resource, which is counted or refused as such."""
 
 
+RESOURCE_CLAIMS: Final = "resource-claims"
+
+
 def resource_claims(settings: Settings) -> AdmissionPolicy:
     """In namespaces labelled `enforced`, only claims of DeviceClasses without cards (P7).
 
@@ -64,7 +67,7 @@ def resource_claims(settings: Settings) -> AdmissionPolicy:
     """
     listed = settings.device_classes_without_cards
     return AdmissionPolicy(
-        "resource-claims",
+        RESOURCE_CLAIMS,
         RequestRule("resourceclaims", ("CREATE",), "resource.k8s.io", "*"),
         conditions={"not-for-a-resource": f"!({user_is(_SCHEDULER)})"},
         checks=(

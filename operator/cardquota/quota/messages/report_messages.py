@@ -148,6 +148,12 @@ def installation_fault(kind: str, name: str, differences: Sequence[str]) -> str:
     return f"{show(kind)} <{show(name)}> {found}: apply the output of `cardquota manifests`"
 
 
+def installation_paused(kind: str, name: str, said: str) -> str:
+    """What refuses or gates for quota is passed by (U1). `said`: since when and by whom."""
+    since = f"is paused since {show(said)}, so it refuses and gates nothing"
+    return f"{show(kind)} <{show(name)}> {since}: `cardquota resume --yes` ends that"
+
+
 def installation_restored(kind: str, name: str) -> str:
     """The inverse of `installation_fault`."""
     return f"{show(kind)} <{show(name)}> is what the configuration asks for again"

@@ -20,8 +20,9 @@ from cardquota.cli.check.installation_section import (
     lease_findings,
     nobody_decides,
 )
-from cardquota.cli.check.installed import DEFINITIONS, TERM_DEFINITION, Installed
+from cardquota.cli.check.installed import Installed
 from cardquota.cli.leader import is_renewed
+from cardquota.cli.product_objects import DEFINITIONS, TERM_DEFINITION
 from cardquota.cli.reading import Answer, NotRead
 from cardquota.install import documents
 from cardquota.install.rights import rights

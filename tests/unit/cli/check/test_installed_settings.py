@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.cli.check.installed_settings import InstalledSettings, read_installed_settings
+from cardquota.cli.installed_settings import InstalledSettings, read_installed_settings
 from cardquota.cluster.api import Client
 from cardquota.settings import InstallationMode, Settings
 

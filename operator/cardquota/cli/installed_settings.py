@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from ...cluster.api.client import Client
-from ...quota import vocabulary as v
-from ...quota.words import show
-from ...settings import ENVIRONMENT_PREFIX, Settings, SettingsError, settings_from
-from ..reading import Answer, NotRead, inner, read_object
+from ..cluster.api.client import Client
+from ..quota import vocabulary as v
+from ..quota.words import show
+from ..settings import ENVIRONMENT_PREFIX, Settings, SettingsError, settings_from
+from .reading import Answer, NotRead, inner, read_object
 
 _CONFIG: Final = "--config"
 _BY_CONVENTION: Final = ("cardquota", "config.yaml")
