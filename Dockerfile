@@ -1,20 +1,32 @@
-# The image of the operator and of the node agent: a wheel with its pinned dependencies, nothing of
-# the build, no root (the agent's pod asks for it).
-FROM python:3.11-slim AS build
+# The images that `make image` makes, for whoever has Docker: docker build --target operator (or node).
+# The same program makes their files.
+FROM debian:12-slim AS build
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends ca-certificates python3-venv
 WORKDIR /src
-RUN python -m venv /opt/cardquota
-COPY constraints.txt pyproject.toml README.md LICENSE ./
-COPY operator operator
-COPY webhooks webhooks
-COPY node node
-RUN pip wheel --no-cache-dir --no-deps --constraint constraints.txt --wheel-dir /wheels . \
- && /opt/cardquota/bin/pip install --no-cache-dir --constraint constraints.txt "$(ls /wheels/*.whl)[node]"
+COPY . .
+RUN python3 -m venv /tools \
+ && /tools/bin/pip install --constraint constraints.txt hatchling installer packaging typer
+ENV PYTHONPATH=dev
 
-FROM python:3.11-slim
-COPY --from=build /opt/cardquota /opt/cardquota
-ENV PATH=/opt/cardquota/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-# The same numbers as in manifests/base/deployment.yaml.
+FROM build AS node-files
+RUN /tools/bin/python -m cardquota_dev.image root node /image
+
+FROM build AS operator-files
+RUN /tools/bin/python -m cardquota_dev.image root operator /image
+
+FROM scratch AS node
+COPY --from=node-files /image /
+ENV PATH=/opt/cardquota/bin:/usr/bin PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER 65532:65532
-EXPOSE 9443 8080
+EXPOSE 9446
+ENTRYPOINT ["cardquota-node"]
+CMD ["run"]
+
+FROM scratch AS operator
+COPY --from=operator-files /image /
+ENV PATH=/opt/cardquota/bin:/usr/bin PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+USER 65532:65532
+EXPOSE 8080 8081 9443
 ENTRYPOINT ["cardquota"]
 CMD ["run"]

@@ -15,7 +15,7 @@ IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door gpu-check lint crds up down
+.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door gpu-check lint crds image up down
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -71,12 +71,16 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/python -m cardquota_dev.catalogue --check
 	$(BIN)/python -m cardquota_dev.reference --check
 	$(BIN)/python -m cardquota_dev.rule_book
+	$(BIN)/python -m cardquota_dev.image lock --check
 	$(BIN)/python -m cardquota_dev journeys
 
 crds: $(STAMP) ## Generate crds/, the generated manifests and the pages of docs/ that are generated
 	$(BIN)/python -m cardquota_dev.generate
 	$(BIN)/python -m cardquota_dev.catalogue
 	$(BIN)/python -m cardquota_dev.reference
+
+image: $(STAMP) ## Make the images of the operator and the node agent in build/image, without Docker (TARGET=operator)
+	$(BIN)/python -m cardquota_dev.image build $(if $(TARGET),--target $(TARGET))
 
 up: build ## Start a plane with the product, in the background
 	$(BIN)/python -m cardquota_dev up --detach

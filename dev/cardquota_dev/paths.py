@@ -18,6 +18,9 @@ CONTAINERD_MODULE = CHECKOUT / "dev" / "containerd"
 DEFAULT_PLANE = CHECKOUT / ".up"
 """The default folder of a plane started by `up`: one per checkout."""
 
+IMAGES = CHECKOUT / "build" / "image"
+"""The default folder of images: one per checkout."""
+
 
 def cache() -> Path:
     """The folder that holds built binaries, one folder per digest. It need not exist."""

@@ -1,0 +1,100 @@
+"""One image, from the checkout to its archive."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..failure import PlaneError
+from ..paths import CHECKOUT
+from .archive import Image, set_modes, write_archive
+from .layers import Layer, project_layer, python_layer, wheels_layer
+from .sbom import write_bill
+from .target import ENVIRONMENT, USER, Target, architecture, version
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image in its archive."""
+
+    archive: Path
+    digest: str
+    """Of its manifest."""
+
+
+def build_images(targets: Iterable[Target], folder: Path) -> Iterator[BuiltImage]:
+    """Write archives of images into the folder, and beside each what is in it. Raises PlaneError.
+
+    Two builds of one commit are equal, as long as Debian has no newer package.
+    """
+    machine, moment = architecture(), _moment()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        for target, layers in _layers(targets, Path(scratch), moment):
+            name, stem = f"{target.name}:{version()}", f"{target.name}-{version()}-{machine}"
+            contents = [(layer.folder, layer.says) for layer in layers]
+            archive = folder / f"{stem}.tar"
+            digest = write_archive(Image(name, machine, config(target), contents, moment), archive)
+            parts = [part for layer in layers for part in layer.parts]
+            write_bill(name, digest, parts, moment, folder / f"{stem}.cdx.json")
+            yield BuiltImage(archive, digest)
+
+
+def build_root(target: Target, folder: Path) -> None:
+    """Write an image's files into the folder, for a build by other means. Raises PlaneError."""
+    architecture()
+    with tempfile.TemporaryDirectory() as scratch:
+        for _, layers in _layers([target], Path(scratch), _moment()):
+            for layer in layers:
+                shutil.copytree(layer.folder, folder, symlinks=True, dirs_exist_ok=True)
+    set_modes(folder)
+
+
+def _layers(
+    targets: Iterable[Target], scratch: Path, moment: int
+) -> Iterator[tuple[Target, list[Layer]]]:
+    python = python_layer(scratch / "python")
+    project = project_layer(python, scratch / "project", moment)
+    for target in targets:
+        wheels = wheels_layer(python, target, scratch / target.name)
+        yield target, [python, wheels, project]
+
+
+def config(target: Target) -> Mapping[str, Any]:
+    """How a container of the image is started, and what the image says of itself."""
+    labels = {
+        "title": target.title,
+        "version": version(),
+        "licenses": "Apache-2.0",
+        "revision": _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"),
+    }
+    return {
+        "User": f"{USER}:{USER}",
+        "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+        "Entrypoint": [target.name],
+        "Cmd": ["run"],
+        "ExposedPorts": {f"{port}/tcp": {} for port in target.ports},
+        "Labels": {f"org.opencontainers.image.{key}": said for key, said in labels.items() if said},
+    }
+
+
+def _moment() -> int:
+    """The time that all files get: of the commit, or what the variable says that is for this."""
+    said = os.environ.get("SOURCE_DATE_EPOCH") or _git("log", "-1", "--format=%ct") or "0"
+    if not said.isdecimal():
+        raise PlaneError(f"SOURCE_DATE_EPOCH is no number of seconds: {said}")
+    return int(said)
+
+
+def _git(*arguments: str) -> str:
+    """What git says of the checkout. Empty where there is no git, or this is no clone."""
+    command = ["git", "-C", str(CHECKOUT), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip()
