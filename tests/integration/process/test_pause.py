@@ -26,6 +26,7 @@ from .running import QUICK
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
+GROUPS = f"/apis/{v.API_GROUP}/{v.VERSION}/podgroups"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 KINDS = (
     *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
@@ -83,8 +84,9 @@ def waiting(team: Team, name: str, cards: int) -> PodBody:
 def are_totals_exact(team: Team) -> bool:
     """I2: the operator's numbers, and a recount by other code."""
     pods = ask(team.cluster, "GET", "/api/v1/pods").body["items"]
+    groups = ask(team.cluster, "GET", GROUPS).body["items"]
     queues = ask(team.cluster, "GET", QUEUES).body["items"]
-    return recount(pods, (), queues) == written(queues)
+    return recount(pods, groups, queues) == written(queues)
 
 
 @contextmanager
