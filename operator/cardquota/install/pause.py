@@ -86,15 +86,12 @@ def pause_said(document: Mapping[str, Any]) -> str:
 
 
 def opened_to(document: Mapping[str, Any], user: str) -> dict[str, Any]:
-    """The policy GUARD, by which now this user too may open gates, without a charge. Raises
-    ValueError if it is none that knows the gate.
-    """
+    """The policy GUARD, by which now this user too may open gates, without a charge."""
     found = guarded(document)
     variable = _gate_dropped(found)
-    if variable is None:
-        raise ValueError(f"it has no variable {GATE_DROPPED}")
-    but = f"request.userInfo.username != {literal(user)}"
-    variable["expression"] = f"({variable['expression']})\n&& {but}"
+    if variable is not None:
+        but = f"request.userInfo.username != {literal(user)}"
+        variable["expression"] = f"({variable['expression']})\n&& {but}"
     return found
 
 

@@ -66,14 +66,15 @@ class OperatorProcess:
         self.config.write_text(yaml.safe_dump({**config, **ours}))
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, modules: str = "") -> None:
+        """`modules`: where those of another version are."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*CARDQUOTA, "run", f"--config={self.config}"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=self._environment,
+                env={**self._environment, "PYTHONPATH": modules},
             )
 
     @property

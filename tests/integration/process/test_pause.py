@@ -26,6 +26,7 @@ from .running import QUICK
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
+GROUPS = f"/apis/{v.API_GROUP}/{v.VERSION}/podgroups"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 KINDS = (
     *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
@@ -80,15 +81,12 @@ def waiting(team: Team, name: str, cards: int) -> PodBody:
     return of_a_job(on_t1000(team.a_pod(name, cards, T1000)))
 
 
-def with_key(pod: PodBody, key: str, value: str) -> PodBody:
-    return pod.annotated(key, value)
-
-
 def are_totals_exact(team: Team) -> bool:
     """I2: the operator's numbers, and a recount by other code."""
     pods = ask(team.cluster, "GET", "/api/v1/pods").body["items"]
+    groups = ask(team.cluster, "GET", GROUPS).body["items"]
     queues = ask(team.cluster, "GET", QUEUES).body["items"]
-    return recount(pods, (), queues) == written(queues)
+    return recount(pods, groups, queues) == written(queues)
 
 
 @contextmanager
@@ -169,7 +167,7 @@ def test_u1_u2_in_a_pause_pods_run_and_the_fence_holds(cluster: Cluster, team: T
 def nobody_forges(team: Team) -> None:
     """U2: not even an administrator, not by a create and not by an update."""
     for key in (v.ALLOCATED, v.CHARGED_QUEUE, v.TERM):
-        forged = team.create(with_key(team.a_pod("forged", 1, T1000), key, "x"))
+        forged = team.create(team.a_pod("forged", 1, T1000).annotated(key, "x"))
         assert "may not be created with the annotations" in forged.message
         written_over = team.annotate(a_pod("meanwhile"), key, "x")
         assert "may not change the annotations" in written_over.message

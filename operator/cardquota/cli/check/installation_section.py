@@ -288,7 +288,7 @@ def _of_admission(
         if found is not None and (said := pause_said(found)):
             why = f"paused since {show(said)}: it refuses and gates nothing"
             advice = "`cardquota resume --yes` ends that"
-            yield fault((kind, "", name), v.QUOTA_PAUSED, why, advice)
+            yield fault((kind, "", name), "QuotaPaused", why, advice)
         if found is not None and "webhooks" in wanted:
             yield from bundle_findings({**found, "kind": kind}, settings, now)
 

@@ -25,6 +25,7 @@ from cardquota.cli.leader import is_renewed
 from cardquota.cli.product_objects import DEFINITIONS, TERM_DEFINITION
 from cardquota.cli.reading import Answer, NotRead
 from cardquota.install import documents
+from cardquota.install.pause import is_paused_with_others, paused
 from cardquota.install.rights import rights
 from cardquota.quota import seconds_of
 from cardquota.quota import vocabulary as v
@@ -228,6 +229,24 @@ def test_a_binding_that_is_missing_is_told_in_the_operators_words(name: str) -> 
         f"ValidatingAdmissionPolicyBinding <{name}> is missing: apply the output of "
         "`cardquota manifests`"
     )
+
+
+def test_u1_a_pause_is_found_and_what_differs_beside_it() -> None:
+    """Its objects are as rendered otherwise, and are not told to be applied again."""
+    said = "2026-11-28T03:06:28Z by eve"
+    admission = tuple(
+        (wanted, paused(found, said) if found and is_paused_with_others(wanted) else found)
+        for wanted, found in RIGHT.admission
+        if not isinstance(found, NotRead)
+    )
+    found = section(replace(RIGHT, admission=admission))
+    assert {one.reason for one in found.findings} == {"QuotaPaused"}
+    assert {one.why_and_advice for one in found.findings} == {
+        f"paused since {said}: it refuses and gates nothing; `cardquota resume --yes` ends that"
+    }
+    wanted, one = admission[0]
+    weakened = ((wanted, {**(one or {}), "spec": {}}), *admission[1:])
+    assert v.INSTALLATION_DIFFERS in reasons(replace(RIGHT, admission=weakened))
 
 
 def test_nothing_is_advised_by_settings_that_may_not_be_the_operators() -> None:
