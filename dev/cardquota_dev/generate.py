@@ -103,7 +103,7 @@ def committed() -> dict[Path, str]:
         **of_audit,
         **_component(COMPONENT, "webhook: {gate: policy}", gate),
         **_component(EXTENDER, "extender: {enabled: true}", extender),
-        EXTENDER / "scheduler-config.yaml": _SCHEDULER + text([_scheduler_config(extender)]),
+        EXTENDER / "scheduler-config.yaml": _SCHEDULER + text([scheduler_config(extender)]),
     }
 
 
@@ -129,7 +129,8 @@ def _component(folder: Path, said: str, settings: Settings) -> dict[Path, str]:
     }
 
 
-def _scheduler_config(settings: Settings) -> dict[str, Any]:
+def scheduler_config(settings: Settings) -> dict[str, Any]:
+    """The ConfigMap of the second kube-scheduler, which asks the extender."""
     name = settings.extender.scheduler_name
     return {
         "apiVersion": "v1",
