@@ -51,13 +51,11 @@ def by_helm(folder: Path, values: Mapping[str, Any], namespace: str = OWN) -> Ob
     """The objects that Helm renders."""
     done = rendered(folder, values, namespace)
     assert done.returncode == 0, done.stderr
-    return _by_name(done.stdout)
+    return by_name(done.stdout)
 
 
 def by_kustomize(folder: Path, *components: str, **more: Any) -> Objects:
-    """The objects that kustomize builds, without those that Helm has its own way for: the
-    definitions, and the namespace.
-    """
+    """The objects that kustomize builds."""
     kustomization = {
         "resources": [relpath(MANIFESTS / "base", folder)],
         "components": [relpath(MANIFESTS / "components" / name, folder) for name in components],
@@ -72,12 +70,11 @@ def by_kustomize(folder: Path, *components: str, **more: Any) -> Objects:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = _by_name(done.stdout)
-    helms_own = ("CustomResourceDefinition", "Namespace")
-    return {key: one for key, one in found.items() if key[0] not in helms_own}
+    return by_name(done.stdout)
 
 
-def _by_name(text: str) -> Objects:
+def by_name(text: str) -> Objects:
+    """The objects of a YAML text."""
     found = [one for one in parsed(text) if one]
     keys = [
         (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"])
@@ -88,15 +85,18 @@ def _by_name(text: str) -> Objects:
 
 
 def comparable(objects: Objects) -> Objects:
-    """The same without what may differ: where settings stand, and what the API server adds too."""
-    found = deepcopy(objects)
+    """The same without what may differ: where settings stand, and what the API server adds too.
+    And without what Helm has its own way for: the definitions and the namespace.
+    """
+    helms_own = ("CustomResourceDefinition", "Namespace")
+    found = deepcopy({key: one for key, one in objects.items() if key[0] not in helms_own})
     for (kind, _, name), one in found.items():
         if kind in ("Deployment", "DaemonSet"):
             _plain_pods(one["spec"]["template"])
         elif kind == "ConfigMap" and name != "cardquota":
             one["data"] = {key: yaml.safe_load(text) for key, text in one["data"].items()}
         elif kind == "Service":
-            _sort_by_name(one["spec"]["ports"])
+            _sortby_name(one["spec"]["ports"])
     (operator,) = (one for key, one in found.items() if key[::2] == ("Deployment", "cardquota"))
     (stored,) = (one for key, one in found.items() if key[::2] == ("ConfigMap", "cardquota"))
     container = operator["spec"]["template"]["spec"]["containers"][0]
@@ -115,9 +115,9 @@ def _plain_pods(template: Object) -> None:
     for one in template["spec"]["containers"]:
         if one.get("imagePullPolicy") == "IfNotPresent":
             del one["imagePullPolicy"]
-        _sort_by_name(one.get("env", []))
-        _sort_by_name(one["ports"])
+        _sortby_name(one.get("env", []))
+        _sortby_name(one["ports"])
 
 
-def _sort_by_name(entries: list[Object]) -> None:
+def _sortby_name(entries: list[Object]) -> None:
     entries.sort(key=lambda one: str(one["name"]))
