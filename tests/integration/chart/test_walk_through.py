@@ -1,20 +1,19 @@
 """The real Helm on a real API server: install, upgrade, rollback, uninstall."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from builders.rendered import parsed
 from cardquota_dev.plane.ports import free_ports
-from cardquota_dev.testing import Cluster, eventually, running_plane
+from cardquota_dev.testing import eventually, running_plane
 from integration.asking import ask
-from integration.process.running import QUICK, OperatorProcess, published_ca
+from integration.process.running import published_ca
 
 from .helm import CHART, MANIFESTS, OWN, Object, helm
+from .release import Release, outside, stored, webhooks
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
@@ -23,7 +22,6 @@ RESTRICTED = {
     "kind": "Namespace",
     "metadata": {"name": OWN, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
 }
-WEBHOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 EVERYTHING = {
     "config": {
         "extender": {"enabled": True},
@@ -34,33 +32,6 @@ EVERYTHING = {
     "image": {"registry": "mirror.example:5000", "digest": f"sha256:{'0' * 64}"},
     "nodeAgent": {"enabled": True},
 }
-
-
-class Release:
-    """The release <cardquota> on a plane."""
-
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
-        self.cluster, self._values = cluster, folder / "values.json"
-
-    def __call__(self, verb: str, *more: str, **values: Any) -> str:
-        """Run Helm; what it prints."""
-        done = self.tried(verb, *more, **values)
-        assert done[0] == 0, done[1]
-        return done[1]
-
-    def tried(
-        self, verb: str, *more: str, name: str = "cardquota", namespace: str = OWN, **values: Any
-    ) -> tuple[int, str]:
-        """Exit code, and what it prints."""
-        self._values.write_text(json.dumps(values))
-        chart = (str(CHART), f"-f={self._values}") if verb in ("install", "upgrade") else ()
-        kubeconfig = self.cluster.kubeconfig
-        done = helm(*verb.split(), name, *chart, *more, f"-n={namespace}", kubeconfig=kubeconfig)
-        return done.returncode, done.stdout if done.returncode == 0 else done.stderr
-
-    def objects(self) -> list[Object]:
-        """Those of its manifest."""
-        return [one for one in parsed(self("get manifest")) if one]
 
 
 @pytest.fixture(scope="module")
@@ -77,34 +48,6 @@ def installed(release: Release) -> Iterator[Release]:
     release("install")
     yield release
     release("uninstall")
-
-
-def stored(cluster: Cluster, path: str) -> list[Object]:
-    answer = ask(cluster, "GET", path)
-    assert answer.ok
-    items: list[Object] = answer.body["items"]
-    return items
-
-
-def webhooks(cluster: Cluster) -> dict[str, Object]:
-    """How the API server calls, by the configuration's kind and name and the webhook's."""
-    api = "/apis/admissionregistration.k8s.io/v1"
-    return {
-        f"{kind}/{one['metadata']['name']}/{webhook['name']}": webhook["clientConfig"]
-        for kind in WEBHOOKS
-        for one in stored(cluster, f"{api}/{kind}")
-        for webhook in one["webhooks"]
-    }
-
-
-def operator(release: Release, folder: Path, config: Mapping[str, Any]) -> OperatorProcess:
-    """A replica outside of the cluster, with the rights that the release gives."""
-    assert release.cluster.folder is not None
-    found = OperatorProcess(folder, release.cluster.folder.product_kubeconfig, QUICK)
-    ours = yaml.safe_load(found.config.read_text())
-    del ours["webhook"]["url"]  # as in a pod: the Service
-    found.config.write_text(yaml.safe_dump({**ours, **config}))
-    return found
 
 
 def test_all_pods_are_restricted_and_start_in_their_priority_class(release: Release) -> None:
@@ -135,7 +78,7 @@ def test_upgrade_and_rollback_leave_what_the_operator_has_written(
 ) -> None:
     """Nobody restores it: the operator has ended. So no review fails for an upgrade."""
     cluster = installed.cluster
-    replica = operator(installed, tmp_path, {})
+    replica = outside(installed, tmp_path, {})
     replica.start()
     try:
         replica.until_leading()
@@ -271,7 +214,7 @@ def test_it_listens_where_the_network_policies_let_in(release: Release, tmp_path
             for one in pods["spec"]["template"]["spec"]["containers"][0]["ports"]
         }
         ports = dict(zip(named, free_ports(len(named)), strict=True))
-        replica = operator(
+        replica = outside(
             release,
             tmp_path,
             {
