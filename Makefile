@@ -37,8 +37,8 @@ demo: build ## Run the commands of the README on a real control plane (KEEP=1 le
 test: build ## Run all tests except the long ones
 	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m "not long"
 
-test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, chaos, the demo
-	$(BIN)/python -m cardquota_dev build --node
+test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, Helm, chaos, the demo
+	$(BIN)/python -m cardquota_dev build --node --helm
 	$(PYTEST) $(call IN_TIME,360) $(SLOWEST) -m long
 
 test-fast: $(STAMP) ## Run the tests that need no control plane
@@ -68,14 +68,16 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m cardquota_dev.generate --check
+	$(BIN)/python -m cardquota_dev.chart --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
 	$(BIN)/python -m cardquota_dev.reference --check
 	$(BIN)/python -m cardquota_dev.rule_book
 	$(BIN)/python -m cardquota_dev.image lock --check
 	$(BIN)/python -m cardquota_dev journeys
 
-crds: $(STAMP) ## Generate crds/, the generated manifests and the pages of docs/ that are generated
+crds: $(STAMP) ## Generate crds/, the generated manifests, templates of the chart and pages of docs/
 	$(BIN)/python -m cardquota_dev.generate
+	$(BIN)/python -m cardquota_dev.chart
 	$(BIN)/python -m cardquota_dev.catalogue
 	$(BIN)/python -m cardquota_dev.reference
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from .build.build import build as build_binaries
+from .build.versions import HELM
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
 from .demo.user import TIMEOUT
@@ -44,9 +45,14 @@ def build(
             help="Also what a real node needs, if this machine can have one: else say why.",
         ),
     ] = False,
+    helm: Annotated[
+        bool, typer.Option("--helm", help="Also Helm, with which the chart is tried.")
+    ] = False,
 ) -> None:
     """Build the binaries of the control plane that are missing from the cache."""
     print(build_binaries())
+    if helm:
+        build_binaries(HELM)
     if node:
         try:
             provide()

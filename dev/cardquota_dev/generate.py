@@ -117,7 +117,7 @@ def committed() -> dict[Path, str]:
         **_component(LABELLED_AUDIT, "mode: audit, namespaces: labelled", labelled_audit),
         **_component(COMPONENT, "webhook: {gate: policy}", gate),
         **_component(EXTENDER, "extender: {enabled: true}", extender),
-        EXTENDER / "scheduler-config.yaml": _SCHEDULER + text([_scheduler_config(extender)]),
+        EXTENDER / "scheduler-config.yaml": _SCHEDULER + text([scheduler_config(extender)]),
     }
 
 
@@ -160,7 +160,8 @@ def _without_others(wanted: dict[str, Any], base: dict[str, Any]) -> dict[str, A
     return {**wanted, "webhooks": wanted["webhooks"] + gone}
 
 
-def _scheduler_config(settings: Settings) -> dict[str, Any]:
+def scheduler_config(settings: Settings) -> dict[str, Any]:
+    """The ConfigMap of the second kube-scheduler, which asks the extender."""
     name = settings.extender.scheduler_name
     return {
         "apiVersion": "v1",

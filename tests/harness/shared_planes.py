@@ -8,6 +8,7 @@ import pytest
 _SHARED: Final[Mapping[str, str]] = {
     "tests/conformance/test_on_plane.py": "product_plane",
     "tests/integration/admission/": "product_plane",
+    "tests/integration/chart/test_users_chart.py": "product_plane",
     "tests/integration/cli/": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
     "tests/integration/release/": "product_plane",
@@ -25,6 +26,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/leader/": "plane",
     "tests/integration/node/": "plane",
     "tests/integration/scheduler/": "plane",
+    "tests/integration/chart/test_walk_through.py": "release",
     "tests/integration/extender/": "extender_plane",
     "tests/integration/install/": "stage",
     "tests/integration/volcano/test_enqueueing.py": "asked_by_volcano",

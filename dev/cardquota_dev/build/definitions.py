@@ -42,6 +42,15 @@ PYTORCH_JOB = ForeignDefinition(
     "manifests/base/crds/kubeflow.org_pytorchjobs.yaml",
 )
 
+_CERT_MANAGER = (
+    "github.com/cert-manager/cert-manager",
+    "v1.21.2",
+    "h1:UWgoYM+KLNtRlqmoWOKjKBOBUPVHeepQ6/ac3ERJW68=",
+)
+CERTIFICATE = ForeignDefinition(*_CERT_MANAGER, "deploy/crds/cert-manager.io_certificates.yaml")
+REQUEST = ForeignDefinition(*_CERT_MANAGER, "deploy/crds/cert-manager.io_certificaterequests.yaml")
+ISSUER = ForeignDefinition(*_CERT_MANAGER, "deploy/crds/cert-manager.io_issuers.yaml")
+
 
 def definition_file(wanted: ForeignDefinition) -> Path:
     """The file, downloaded if it is not there yet. Raises PlaneError if it cannot be had."""

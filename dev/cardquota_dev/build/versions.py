@@ -1,8 +1,8 @@
 """What is built, from where, and with which flags: the parts of the cache's digest.
 
 Only go.mod has the versions. Clients parse the version that the API server reports; a build outside
-the Kubernetes tree would report none, so the linker sets it. What only the real node needs are sets
-of their own, so that nobody else waits for them.
+the Kubernetes tree would report none, so the linker sets it. What only the real node or the chart
+needs are sets of their own, so that nobody else waits for them.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..paths import CONTAINERD_MODULE, GO_MODULE, cache
+from ..paths import CONTAINERD_MODULE, GO_MODULE, HELM_MODULE, cache
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ CONTAINERD = BinarySet(
         "environment": "./environment",
     },
 )
+
+HELM = BinarySet(HELM_MODULE, {"helm": "helm.sh/helm/v3/cmd/helm"})
 
 COMPILER_FLAGS = ("-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace,notest")
 """Flags that decide what is compiled; `go list` takes them too."""
