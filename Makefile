@@ -67,6 +67,7 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m cardquota_dev.version --check
 	$(BIN)/python -m cardquota_dev.generate --check
 	$(BIN)/python -m cardquota_dev.chart --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
@@ -76,6 +77,7 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/python -m cardquota_dev journeys
 
 crds: $(STAMP) ## Generate crds/, the generated manifests, templates of the chart and pages of docs/
+	$(BIN)/python -m cardquota_dev.version
 	$(BIN)/python -m cardquota_dev.generate
 	$(BIN)/python -m cardquota_dev.chart
 	$(BIN)/python -m cardquota_dev.catalogue

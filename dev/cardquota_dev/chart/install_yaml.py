@@ -10,11 +10,13 @@ from typing import Any, Final
 
 import yaml
 
+from cardquota import __version__
+
 from ..generate import definitions
 from ..paths import CHECKOUT
 
 _BASE: Final = CHECKOUT / "manifests" / "base"
-_IMAGE: Final = "image: cardquota:0.1.0"
+_IMAGE: Final = f"image: cardquota:{__version__}"
 _FIRST: Final = ("namespace.yaml", "../../crds")
 
 

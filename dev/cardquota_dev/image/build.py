@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cardquota import __version__
+
 from ..failure import PlaneError
 from ..paths import CHECKOUT
 from .archive import Image, set_modes, write_archive
 from .layers import Layer, project_layer, python_layer, wheels_layer
 from .sbom import write_bill
-from .target import ENVIRONMENT, USER, Target, architecture, version
+from .target import ENVIRONMENT, USER, Target, architecture
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def build_images(targets: Iterable[Target], folder: Path) -> Iterator[BuiltImage
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         for target, layers in _layers(targets, Path(scratch), moment):
-            name, stem = f"{target.name}:{version()}", f"{target.name}-{version()}-{machine}"
+            name, stem = f"{target.name}:{__version__}", f"{target.name}-{__version__}-{machine}"
             contents = [(layer.folder, layer.says) for layer in layers]
             archive = folder / f"{stem}.tar"
             digest = write_archive(Image(name, machine, config(target), contents, moment), archive)
@@ -68,7 +70,7 @@ def config(target: Target) -> Mapping[str, Any]:
     """How a container of the image is started, and what the image says of itself."""
     labels = {
         "title": target.title,
-        "version": version(),
+        "version": __version__,
         "licenses": "Apache-2.0",
         "revision": _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"),
     }

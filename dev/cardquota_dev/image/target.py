@@ -1,7 +1,6 @@
 """The two images: their names, what a container of them runs, and where things lie in them."""
 
 import platform
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -51,12 +50,6 @@ NODE: Final = Target(
     "cardquota-node", "cardquota node agent", CHECKOUT / "requirements-node.lock", (9446,)
 )
 TARGETS: Final = {"operator": OPERATOR, "node": NODE}
-
-
-def version() -> str:
-    """The version of the project: what pyproject.toml says."""
-    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
-    return str(project["version"])
 
 
 def architecture() -> str:

@@ -81,7 +81,10 @@ def test_a_component_is_some_values(
             ],
         },
     ],
-    ids=["defaults", "marks", "audit", "volcano", "everything", "labelled audit", "labelled", "vendors"],
+    ids=[
+        *("defaults", "marks", "audit", "volcano", "everything"),
+        *("labelled audit", "labelled", "vendors"),
+    ],
 )
 @pytest.mark.parametrize("namespace", ["cardquota-system", "1"])
 def test_it_renders_what_the_operator_prints(

@@ -10,6 +10,8 @@ from cardquota_dev.generate import (
     COMMITTED,
     COMPONENT,
     EXTENDER,
+    LABELLED,
+    LABELLED_AUDIT,
     VOLCANO,
     committed,
     definitions,
@@ -23,7 +25,7 @@ def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("CARDQUOTA_MODE", "audit")
     assert main(["--check"]) == 0
     assert {path.parent for path in committed()} == {
-        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT)
+        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT, LABELLED, LABELLED_AUDIT)
     }
     files = definitions()
     assert sorted((CHECKOUT / "crds").iterdir()) == sorted(files)
