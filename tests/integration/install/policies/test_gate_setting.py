@@ -82,7 +82,7 @@ def test_a_pod_that_is_stored_has_its_gate(gating: PolicyApi) -> None:
 
 def test_what_has_no_gate_for_its_node_is_told_why(gating: PolicyApi) -> None:
     answer = gating.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True)
-    refused(answer, "pods", "it names its node in spec.nodeName")
+    refused(answer, "gate-required", "it names its node in spec.nodeName")
 
 
 class TestWhenOthersChangeThePod:
@@ -96,7 +96,7 @@ class TestWhenOthersChangeThePod:
             patch.append(step)
             assert gate_of(gating, pod("p", cards=1))
             # One that had nothing to do with cards is not looked at again, nor admitted.
-            refused(gating.create(pod("p"), dry=True), "pods")
+            refused(gating.create(pod("p"), dry=True), "gate-required")
 
     def test_a_webhook_that_takes_the_gate_away(self, gating: PolicyApi, tmp_path: Path) -> None:
         with other_webhook(Team(gating.plane, TEAM, "x"), tmp_path, again=False) as patch:
@@ -155,7 +155,7 @@ def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: Poli
         eventually(lambda: not gate_of(gating, managed))
         refused(
             gating.create(managed, dry=True),
-            "pods",
+            "gate-required",
             "MutatingAdmissionPolicy <cardquota-set-gate> (Kubernetes 1.36 or newer); see that it",
         )
     finally:

@@ -64,19 +64,19 @@ class TestBornGated:
     def test_a_pod_with_a_queue_needs_the_gate(self, api: PolicyApi, key: str) -> None:
         refused(
             api.create(pod("p", {key: "q"}, cards=1), TENANT, dry=True),
-            "pods",
+            "gate-required",
             "pod <p> has or needs a card queue but was created without the scheduling gate",
             "MutatingWebhookConfiguration <cardquota>",
         )
         allowed(api.create(pod("p", {key: "q"}, cards=1, gated=True), TENANT, dry=True))
 
     def test_even_without_cards(self, api: PolicyApi) -> None:
-        refused(api.create(pod("p", QUEUE), dry=True), "pods")
+        refused(api.create(pod("p", QUEUE), dry=True), "gate-required")
 
     def test_a_pod_that_names_its_node_is_told_why(self, api: PolicyApi) -> None:
         refused(
             api.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True),
-            "pods",
+            "gate-required",
             "it names its node in spec.nodeName",
         )
 
@@ -103,8 +103,8 @@ class TestBornGated:
     def test_mirror_pods_of_nodes_are_admitted(self, api: PolicyApi) -> None:
         mirror = pod("p", {**QUEUE, "kubernetes.io/config.mirror": "x"}, cards=1, nodeName="n1")
         allowed(api.create(mirror, *NODE, dry=True))
-        refused(api.create(mirror, TENANT, dry=True), "pods")
-        refused(api.create(pod("p", QUEUE, nodeName="n1"), *NODE, dry=True), "pods")
+        refused(api.create(mirror, TENANT, dry=True), "gate-required")
+        refused(api.create(pod("p", QUEUE, nodeName="n1"), *NODE, dry=True), "gate-required")
 
     def test_a_queue_of_the_namespace(self, api: PolicyApi) -> None:
         name = "with-queue"
@@ -117,7 +117,7 @@ class TestBornGated:
             pod("p", init_cards=1),
             pod("p", {CARD_NAME: "NVIDIA-H200"}),
         ):
-            refused(api.create(document, namespace=name, dry=True), "pods")
+            refused(api.create(document, namespace=name, dry=True), "gate-required")
         allowed(api.create(pod("p", cards=1, gated=True), namespace=name, dry=True))
         allowed(api.create(pod("p"), namespace=name, dry=True))
 
