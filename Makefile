@@ -38,7 +38,7 @@ test: build ## Run all tests except the long ones
 	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m "not long"
 
 test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, Helm, chaos, the demo
-	$(BIN)/python -m cardquota_dev build --node --helm
+	$(BIN)/python -m cardquota_dev build --node --chart
 	$(PYTEST) $(call IN_TIME,360) $(SLOWEST) -m long
 
 test-fast: $(STAMP) ## Run the tests that need no control plane

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .build.build import build as build_binaries
-from .build.versions import HELM
+from .build.versions import CERT_MANAGER, HELM
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
 from .demo.user import TIMEOUT
@@ -45,14 +45,16 @@ def build(
             help="Also what a real node needs, if this machine can have one: else say why.",
         ),
     ] = False,
-    helm: Annotated[
-        bool, typer.Option("--helm", help="Also Helm, with which the chart is tried.")
+    chart: Annotated[
+        bool,
+        typer.Option("--chart", help="Also Helm and cert-manager, for the tests of the chart."),
     ] = False,
 ) -> None:
     """Build the binaries of the control plane that are missing from the cache."""
     print(build_binaries())
-    if helm:
+    if chart:
         build_binaries(HELM)
+        build_binaries(CERT_MANAGER)
     if node:
         try:
             provide()

@@ -15,6 +15,9 @@ GO_MODULE = CHECKOUT / "dev" / "controlplane"
 CONTAINERD_MODULE = CHECKOUT / "dev" / "containerd"
 """The Go module that pins the version of containerd, with the program of the node's one image."""
 
+CERT_MANAGER_MODULE = CHECKOUT / "dev" / "certmanager"
+"""The Go module that pins the version of cert-manager, with the program that starts it."""
+
 HELM_MODULE = CHECKOUT / "dev" / "helm"
 """The Go module that pins the version of Helm, which the chart is tried with."""
 

@@ -1,7 +1,7 @@
 """`python -m cardquota_dev.version [--check]`: writes the version where else it stands.
 
-`cardquota.__version__` is the one place where a person writes it; everything else that people apply or copy gets it
-from here. The build of the wheel reads it itself.
+`cardquota.__version__` is the one place where a person writes it; everything else that people apply
+or copy gets it from here. The build of the wheel reads it itself.
 """
 
 import argparse

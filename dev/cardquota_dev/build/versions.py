@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..paths import CONTAINERD_MODULE, GO_MODULE, HELM_MODULE, cache
+from ..paths import CERT_MANAGER_MODULE, CONTAINERD_MODULE, GO_MODULE, HELM_MODULE, cache
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ CONTAINERD = BinarySet(
 )
 
 HELM = BinarySet(HELM_MODULE, {"helm": "helm.sh/helm/v3/cmd/helm"})
+
+CERT_MANAGER = BinarySet(CERT_MANAGER_MODULE, {"cert-manager": "."})
 
 COMPILER_FLAGS = ("-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace,notest")
 """Flags that decide what is compiled; `go list` takes them too."""

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from builders.rendered import parsed
+from cardquota_dev.plane.product.product import laid_over
 from cardquota_dev.testing import Cluster
 from integration.asking import ask
 from integration.process.running import QUICK, OperatorProcess
@@ -68,5 +69,5 @@ def outside(release: Release, folder: Path, config: Mapping[str, Any]) -> Operat
     found = OperatorProcess(folder, release.cluster.folder.product_kubeconfig, QUICK)
     ours = yaml.safe_load(found.config.read_text())
     del ours["webhook"]["url"]  # as in a pod: the Service
-    found.config.write_text(yaml.safe_dump({**ours, **config}))
+    found.config.write_text(yaml.safe_dump(laid_over(ours, config)))
     return found
