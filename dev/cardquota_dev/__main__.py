@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .build.build import build as build_binaries
+from .build.build import build_control_plane
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
 from .demo.user import TIMEOUT
@@ -45,8 +45,11 @@ def build(
         ),
     ] = False,
 ) -> None:
-    """Build the binaries of the control plane that are missing from the cache."""
-    print(build_binaries())
+    """Build the binaries of the control plane that are missing from the cache.
+
+    Of which version of Kubernetes, says the environment variable KUBERNETES.
+    """
+    print(build_control_plane())
     if node:
         try:
             provide()
