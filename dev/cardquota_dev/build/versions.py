@@ -86,15 +86,21 @@ CONTAINERD = BinarySet(
 COMPILER_FLAGS = ("-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace,notest")
 """Flags that decide what is compiled; `go list` takes them too."""
 
-_KUBERNETES = re.compile(r"^(?:require)?\s+k8s\.io/kubernetes (v(\d+)\.(\d+)\.\d\S*)", re.MULTILINE)
+_KUBERNETES = re.compile(r"^(?:require)?\s+k8s\.io/kubernetes (v\d+\.\d+\.\d\S*)", re.MULTILINE)
+
+
+def release(module: Path) -> str:
+    """The release of Kubernetes in its go.mod; empty: there is none."""
+    found = _KUBERNETES.search((module / "go.mod").read_text())
+    return found[1] if found is not None else ""
 
 
 def linker_flags(module: Path) -> str:
     """The value of `-ldflags`: no symbol tables, and Kubernetes' version if go.mod has one."""
-    found = _KUBERNETES.search((module / "go.mod").read_text())
-    if found is None:
+    version = release(module)
+    if not version:
         return "-s -w"
-    version, major, minor = found.groups()
+    major, minor, _ = version.removeprefix("v").split(".", 2)
     values = {
         "gitVersion": version,
         "gitMajor": major,
