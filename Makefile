@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 PYTEST := $(BIN)/python -m pytest
+# KUBERNETES=1.33 chooses the control plane's version for every target: make exports it.
 # Most tests wait for processes, so three workers use two cores well.
 WORKERS ?= 3
 # A run fails if it takes more than this many times its budget. Empty: it only prints its time.
@@ -15,10 +16,10 @@ IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door gpu-check lint crds image up down
+.PHONY: help setup build demo test test-fast test-long test-versions coverage bench chaos fuzz fuzz-door gpu-check lint crds image up down
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## Create the virtual environment, with the pinned tools
 
@@ -40,6 +41,9 @@ test: build ## Run all tests except the long ones
 test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, Helm, chaos, the demo
 	$(BIN)/python -m cardquota_dev build --node --chart
 	$(PYTEST) $(call IN_TIME,360) $(SLOWEST) -m long
+
+test-versions: $(STAMP) ## Run the demo and some of the tests on the oldest and newest Kubernetes (WRITE=1 keeps the result)
+	$(BIN)/python -m cardquota_dev test-versions --workers $(WORKERS) $(if $(WRITE),--write)
 
 test-fast: $(STAMP) ## Run the tests that need no control plane
 	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive"

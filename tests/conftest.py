@@ -15,7 +15,7 @@ from cardquota_dev.testing import (
 )
 from harness import shared_planes
 
-pytest_plugins = ["harness.budget", "harness.workers"]
+pytest_plugins = ["harness.budget", "harness.newer_kubernetes", "harness.workers"]
 
 LONGEST_TEST = 20.0
 """Seconds a test may take without a marker that says so; fixtures are not counted.

@@ -1,4 +1,4 @@
-"""The commands: `python -m cardquota_dev build | up | down | demo | journeys`."""
+"""The commands: `python -m cardquota_dev build | up | down | demo | test-versions | journeys`."""
 
 import os
 import shlex
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from .build.build import build as build_binaries
+from .build.build import build_control_plane
 from .build.versions import CERT_MANAGER, HELM
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
@@ -22,6 +23,7 @@ from .plane.options import DEFAULT_NODES, Options
 from .plane.real_node.requirements import LackingError, provide
 from .plane.supervisor import supervise
 from .plane.volcano.definitions import CHOICES
+from .tested_versions import try_versions
 
 app = typer.Typer(
     help="A local control plane for development: etcd, API server, controllers, scheduler, kwok.",
@@ -50,8 +52,11 @@ def build(
         typer.Option("--chart", help="Also Helm and cert-manager, for the tests of the chart."),
     ] = False,
 ) -> None:
-    """Build the binaries of the control plane that are missing from the cache."""
-    print(build_binaries())
+    """Build the binaries of the control plane that are missing from the cache.
+
+    Of which version of Kubernetes, says the environment variable KUBERNETES.
+    """
+    print(build_control_plane())
     if chart:
         build_binaries(HELM)
         build_binaries(CERT_MANAGER)
@@ -219,6 +224,21 @@ def demo(
     """Run the demo that the README shows, on a new plane, and check the result of each step."""
     path = absolute(folder) if folder else None
     raise typer.Exit(run_demo(folder=path, keep=keep, files=absolute(files), timeout=patience))
+
+
+@app.command("test-versions")
+def on_versions(
+    *,
+    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = 2,
+    write: Annotated[
+        bool, typer.Option("--write", help="Keep what came of it in results/.")
+    ] = False,
+) -> None:
+    """Run the demo and some of the tests on the oldest and the newest Kubernetes.
+
+    Or on the one that the environment variable KUBERNETES names.
+    """
+    try_versions(workers=workers, write=write)
 
 
 @app.command()

@@ -9,8 +9,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 TESTS = CHECKOUT / "tests"
 """The tests, with what they share."""
 
-GO_MODULE = CHECKOUT / "dev" / "controlplane"
-"""The Go module that pins the versions of the control plane, and of the kubelet."""
+GO_MODULES = CHECKOUT / "dev" / "controlplane"
+"""A Go module for each minor version of Kubernetes: it pins the control plane and the kubelet."""
 
 CONTAINERD_MODULE = CHECKOUT / "dev" / "containerd"
 """The Go module that pins the version of containerd, with the program of the node's one image."""

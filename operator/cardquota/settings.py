@@ -67,8 +67,8 @@ class GateSetter(StrEnum):
     """Who puts the gate on managed pods at create.
 
     `webhook`: the mutating webhook; while no replica answers, such pods are refused. `policy`: a
-    MutatingAdmissionPolicy inside the API server (Kubernetes 1.36 or newer); while no replica
-    answers, such pods are created and wait.
+    MutatingAdmissionPolicy inside the API server (see versions.md); while no replica answers, such
+    pods are created and wait.
     """
 
     WEBHOOK = "webhook"

@@ -15,7 +15,14 @@ from ..failure import PlaneError
 from .lock import exclusive
 from .progress import Meter, meter
 from .toolchain import environment, go
-from .versions import COMPILER_FLAGS, CONTROL_PLANE, BinarySet, built, linker_flags
+from .versions import (
+    COMPILER_FLAGS,
+    ETCD_AND_KWOK,
+    BinarySet,
+    built,
+    kubernetes,
+    linker_flags,
+)
 
 _AVAILABLE = "not installed but available in build cache"
 _TO_COMPILE = (
@@ -24,13 +31,20 @@ _TO_COMPILE = (
 _LAST_LINES = 30
 
 
-def missing(wanted: BinarySet = CONTROL_PLANE) -> list[str]:
+def missing(wanted: BinarySet) -> list[str]:
     """Names of the missing binaries, in build order."""
     folder = built(wanted)
     return [name for name in wanted.packages if not (folder / name).is_file()]
 
 
-def build(wanted: BinarySet = CONTROL_PLANE) -> Path:
+def build_control_plane() -> Path:
+    """Build what is missing of the chosen version. Returns the folder of all but etcd and kwok."""
+    wanted = kubernetes()
+    build(ETCD_AND_KWOK)
+    return build(wanted)
+
+
+def build(wanted: BinarySet) -> Path:
     """Build what is missing. Returns the folder with all binaries of the set."""
     folder = built(wanted)
     if not missing(wanted):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ..build.build import build
+from ..build.build import build_control_plane
 from ..failure import PlaneError
 from ..paths import DEFAULT_PLANE
 from ..plane.discovery import binaries
@@ -117,7 +117,7 @@ def _have_binaries() -> None:
     try:
         binaries()
     except PlaneError:
-        build()
+        build_control_plane()
 
 
 def _provide_real_node() -> str:

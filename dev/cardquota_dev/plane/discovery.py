@@ -1,27 +1,28 @@
 """Which binary is run, in the order that users of envtest expect.
 
 The explicit folder, `TEST_ASSET_<NAME>`, `KUBEBUILDER_ASSETS`, our cache, and last
-`/usr/local/kubebuilder/bin`. Explicit names (the first three) must exist: a typing error must not
-silently select another version. `USE_EXISTING_CLUSTER` is not about binaries: `existing_cluster`
-reads it, and only test fixtures use that.
+`/usr/local/kubebuilder/bin`, unless KUBERNETES names a version. Explicit names (the first three)
+must exist: a typing error must not silently select another version. `USE_EXISTING_CLUSTER` is not
+about binaries: `existing_cluster` reads it, and only test fixtures use that.
 """
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..build.versions import CONTROL_PLANE, built
+from ..build.versions import ETCD_AND_KWOK, KUBERNETES, VARIABLE, built, kubernetes
 from ..failure import PlaneError
 
 KUBEBUILDER = Path("/usr/local/kubebuilder/bin")
 """The last place where envtest looks."""
 
 _KUBEBUILDER_BINARIES = frozenset({"etcd", "kube-apiserver", "kubectl"})
+_NAMES = (*ETCD_AND_KWOK.packages, *KUBERNETES)
 
 
 def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os.environ) -> Path:
     """The binary of that name. Raises PlaneError, with what to do, if there is none."""
-    if name not in CONTROL_PLANE.packages:
+    if name not in _NAMES:
         raise PlaneError(f"{name} is no part of the control plane")
     if folder is not None:
         return _named(name, folder / name, "--bin-dir")
@@ -32,7 +33,8 @@ def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os
     # envtest's folder has three of our six binaries, and does not affect the others.
     if assets and (name in _KUBEBUILDER_BINARIES or _runs(Path(assets) / name)):
         return _named(name, Path(assets) / name, "KUBEBUILDER_ASSETS")
-    for place in (built(), KUBEBUILDER):
+    cached = built(kubernetes(env) if name in KUBERNETES else ETCD_AND_KWOK)
+    for place in (cached,) if env.get(VARIABLE) else (cached, KUBEBUILDER):
         if _runs(place / name):
             return place / name
     raise PlaneError(f"{name} is not built: run `python -m cardquota_dev build`")
@@ -40,7 +42,7 @@ def binary(name: str, *, folder: Path | None = None, env: Mapping[str, str] = os
 
 def binaries(*, folder: Path | None = None, env: Mapping[str, str] = os.environ) -> dict[str, Path]:
     """All of them, by name."""
-    return {name: binary(name, folder=folder, env=env) for name in CONTROL_PLANE.packages}
+    return {name: binary(name, folder=folder, env=env) for name in _NAMES}
 
 
 def existing_cluster(env: Mapping[str, str] = os.environ) -> Path | None:

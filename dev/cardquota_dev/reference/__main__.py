@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ..paths import CHECKOUT
-from . import reference_page, settings_page
+from . import reference_page, settings_page, versions_page
 
 FOLDER: Final = CHECKOUT / "docs"
 
@@ -22,7 +22,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="default: %(default)s")
     options = parser.parse_args(arguments)
     status = 0
-    pages = {"settings.md": settings_page.page(), "reference.md": reference_page.page()}
+    pages = {
+        "settings.md": settings_page.page(),
+        "reference.md": reference_page.page(),
+        "versions.md": versions_page.page(),
+    }
     for name, wanted in pages.items():
         file: Path = options.folder / name
         if not options.check:

@@ -3,8 +3,6 @@
 Guarantee: no expression built here fails on an object that lacks annotations, labels, limits or any
 other optional part. Where a webhook or policy fails closed, a failing expression would refuse the
 requests of users who do not use card quotas.
-
-Optional chaining (`.?field`, `[?key]`) needs Kubernetes 1.30.
 """
 
 import json

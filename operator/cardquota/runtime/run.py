@@ -51,6 +51,7 @@ from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
+from .kubernetes_support import supported
 from .probes import MetricsAccess, MetricsPage, Probes
 from .process import GRACE, collect_young, configure, spare_what_stays
 
@@ -63,6 +64,8 @@ _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: becoming ready comes first."""
 RECOUNT: Final = 300.0
 """Seconds between two recounts."""
+_UNUSABLE: Final = 2
+"""Exit code, also of a configuration that cannot be used: another start would not help."""
 
 
 def run(settings: Settings) -> int:
@@ -76,7 +79,7 @@ def run(settings: Settings) -> int:
             return runner.run(run_in_loop(settings, selector))
     except AccessError as error:
         _LOG.error("%s", error)
-        return 2
+        return _UNUSABLE
 
 
 async def run_in_loop(settings: Settings, selector: TimedSelector) -> int:
@@ -225,13 +228,17 @@ class Operator:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def main(self) -> int:
-        """Run. Returns 0 after an orderly exit, 1 if a part failed."""
+        """Run. Returns 0 after an orderly exit, 1 if a part failed, 2 with an API server that the
+        product does not run on.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
         plain = await self._listen_plain()
         if not plain:
             return 1
+        if not await supported(self._client, self._settings, self._stop):
+            return _UNUSABLE
         for reflector in self._reflectors:
             self._start(reflector.run())
         self._start(self._events.run())

@@ -1,9 +1,12 @@
 """Which pods reach us at all, and how strict we are where (section 2)."""
 
+import pytest
+
 from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
+from harness.newer_kubernetes import DEVICE_CLASSES_AS_RESOURCES
 from integration.asking import ask, metric
 from integration.team import Team, released
 
@@ -36,6 +39,7 @@ def test_kube_system_never_reaches_us(product_plane: Cluster, team: Team) -> Non
     assert reviews(team) == before
 
 
+@pytest.mark.newer_kubernetes(DEVICE_CLASSES_AS_RESOURCES)
 def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
     team: Team, unique: str
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from cardquota.install import documents
+from cardquota.install.kubernetes_versions import GATE_BY_POLICY
 from cardquota.settings import (
     CoveredNamespaces,
     Extender,
@@ -34,19 +35,22 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+_BY_POLICY = pytest.mark.newer_kubernetes(GATE_BY_POLICY)
+
+
 @pytest.mark.parametrize(
     "components",
     [
         ("audit",),
         ("extender",),
         # This takes a webhook away that the one before it changes.
-        ("extender", "gate-policy"),
-        ("gate-policy",),
-        ("gate-policy", "volcano"),
+        pytest.param(("extender", "gate-policy"), marks=_BY_POLICY),
+        pytest.param(("gate-policy",), marks=_BY_POLICY),
+        pytest.param(("gate-policy", "volcano"), marks=_BY_POLICY),
         ("labelled",),
         ("labelled-audit",),
         ("volcano",),
-        ("volcano", "gate-policy"),
+        pytest.param(("volcano", "gate-policy"), marks=_BY_POLICY),
     ],
     ids=" ".join,
 )

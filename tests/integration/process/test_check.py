@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from builders import GPU, a_node
+from cardquota_dev.build.versions import chosen
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import MERGE, Object, ask
@@ -64,8 +65,9 @@ def nothing_is_found(bare: Cluster, operator: OperatorProcess) -> None:
     code, sections = check(bare.kubeconfig, f"--config={operator.config}")
     assert (found(sections), code) == (set(), 0)
     assert all(section["complete"] for section in sections.values())
-    (said,) = sections["installation"]["notes"]
-    assert said.startswith("there is no Deployment <cardquota-system/cardquota>")
+    version, operator_outside = sections["installation"]["notes"]
+    assert version.startswith(f"Kubernetes {chosen()} is supported")
+    assert operator_outside.startswith("there is no Deployment <cardquota-system/cardquota>")
 
 
 def the_documented_rights_suffice(team: Team, folder: Path, operator: OperatorProcess) -> None:

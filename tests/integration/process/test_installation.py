@@ -15,6 +15,7 @@ from cardquota.cluster.api.access import find_access
 from cardquota.cluster.events import ObjectReference
 from cardquota.control import EVERY, InstallationCheck
 from cardquota.install import documents
+from cardquota.install.kubernetes_versions import GATE_BY_POLICY
 from cardquota.install.manifests import admission_path
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
@@ -220,6 +221,7 @@ def replace(cluster: Cluster, document: Object, what: str) -> None:
     eventually(put, "the change")
 
 
+@pytest.mark.newer_kubernetes(GATE_BY_POLICY)
 async def test_policies_that_set_the_gate_are_looked_at_too(
     installed: Cluster, watcher: Watcher
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from builders import a_pod
+from cardquota.install.kubernetes_versions import GATE_BY_POLICY
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import ApiReply, Object, ask, metric
@@ -37,7 +38,13 @@ class GatedPlane:
     by_policy: bool
 
 
-@pytest.fixture(scope="module", params=["webhook", "policy"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "webhook",
+        pytest.param("policy", marks=pytest.mark.newer_kubernetes(GATE_BY_POLICY)),
+    ],
+)
 def gated_by(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GatedPlane]:

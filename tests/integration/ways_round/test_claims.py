@@ -1,12 +1,17 @@
 """P7: where all cards must have a queue, devices are claimed only of classes without cards."""
 
+import pytest
+
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
+from harness.newer_kubernetes import DEVICE_CLAIMS
 from integration.asking import ApiReply, Object, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team
 
 from .people import TENANT
+
+pytestmark = pytest.mark.newer_kubernetes(DEVICE_CLAIMS)
 
 CHANNEL = "compute-domain-default-channel.nvidia.com"
 CARD = "gpu.example.com"

@@ -7,6 +7,7 @@ import pytest
 from builders import GPU, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
+from harness.newer_kubernetes import DEVICE_CLAIMS
 from integration.asking import ApiReply, Object
 from integration.other_webhook import other_webhook
 from integration.roomy_nodes import T1000, T2000
@@ -86,7 +87,7 @@ def test_a_pod_that_had_nothing_to_do_with_cards_gets_no_card_on_the_way(
 
 
 @pytest.mark.slow
-def test_where_a_queue_is_required_none_gets_a_card_or_a_device_without_one_on_the_way(
+def test_where_a_queue_is_required_none_gets_a_card_without_one_on_the_way(
     team: Team, tmp_path: Path
 ) -> None:
     """In a namespace labelled `enforced`: the policy says no, since ours was not asked. Who carries
@@ -98,13 +99,24 @@ def test_where_a_queue_is_required_none_gets_a_card_or_a_device_without_one_on_t
     team.until(lambda: not team.create(stock, dry=True).ok, "enforced")
     plain = a_pod("plain").annotated("example.com/note", "x")
     memory = {"limits": {v.GPU_MEMORY: 1}, "requests": {v.GPU_MEMORY: 1}}
-    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
     with other_webhook(team, tmp_path) as patch:
         assert through(team, patch, plain, dry=True).ok
         for value in (memory, limit(1)["value"]):
             step = {"op": "add", "path": "/spec/containers/0/resources", "value": value}
             assert "needs a card queue" in through(team, patch, plain, step).message
         assert through(team, patch, plain.managed(), limit(1)).reason == v.Reason.QUEUE_NOT_FOUND
+
+
+@pytest.mark.slow
+@pytest.mark.newer_kubernetes(DEVICE_CLAIMS)
+def test_where_a_queue_is_required_none_claims_a_device_on_the_way(
+    team: Team, tmp_path: Path
+) -> None:
+    team.set_mode(v.NAMESPACE_ENFORCED)
+    team.until(lambda: not team.create(a_pod("stock").asking_for(1), dry=True).ok, "enforced")
+    plain = a_pod("plain").annotated("example.com/note", "x")
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    with other_webhook(team, tmp_path) as patch:
         claim = {"op": "add", "path": "/spec/resourceClaims", "value": claims}
         reply = through(team, patch, plain, claim)
         assert (reply.code, "cannot be counted by card" in reply.message) == (403, True)

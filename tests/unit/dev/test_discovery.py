@@ -17,7 +17,7 @@ def put(folder: Path, *names: str) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "KUBEBUILDER", tmp_path / "usr-local")
-    monkeypatch.setattr(discovery, "built", lambda: tmp_path / "cache")
+    monkeypatch.setattr(discovery, "built", lambda _: tmp_path / "cache")
 
 
 def test_the_order_of_places(tmp_path: Path) -> None:
@@ -31,6 +31,14 @@ def test_the_order_of_places(tmp_path: Path) -> None:
     assert binary("etcd", env=env) == tmp_path / "one" / "etcd"
     chosen = put(tmp_path / "chosen", "etcd")
     assert binary("etcd", folder=chosen, env=env) == chosen / "etcd"
+
+
+def test_a_named_version_is_not_replaced_by_another(tmp_path: Path) -> None:
+    put(tmp_path / "usr-local", "kube-apiserver")
+    with pytest.raises(PlaneError, match="not built"):
+        binary("kube-apiserver", env={"KUBERNETES": "1.33"})
+    cache = put(tmp_path / "cache", "kube-apiserver")
+    assert binary("kube-apiserver", env={"KUBERNETES": "1.33"}) == cache / "kube-apiserver"
 
 
 @pytest.mark.parametrize(

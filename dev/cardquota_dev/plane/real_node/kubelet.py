@@ -1,6 +1,6 @@
 """The kubelet: its configuration and flags."""
 
-from ...build.versions import KUBELET, built
+from ...build import versions
 from ..components import Program
 from ..credentials.keys import Keys
 from ..folder import Folder, write_private_json
@@ -55,7 +55,7 @@ def kubelet(folder: Folder, keys: Keys, kubeconfig: str, port: int, health: int)
     return Program(
         "kubelet",
         (
-            str(built(KUBELET) / "kubelet"),
+            str(versions.built(versions.kubelet()) / "kubelet"),
             *(f"--{name}={value}" for name, value in flags.items()),
         ),
         f"http://127.0.0.1:{health}",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ...build.build import build
-from ...build.versions import CONTAINERD, KUBELET
+from ...build.versions import CONTAINERD, kubelet
 from ...failure import PlaneError
 from . import cgroups
 
@@ -48,7 +48,7 @@ def provide() -> None:
         raise LackingError(lacking)
     runc()
     build(CONTAINERD)
-    build(KUBELET)
+    build(kubelet())
 
 
 def runc() -> Path:

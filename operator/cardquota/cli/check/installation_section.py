@@ -22,6 +22,7 @@ from ... import __version__
 from ...cluster.certificates.ca_bundle import is_secret
 from ...cluster.certificates.certificates import read_certificates
 from ...control.queues.published_status import NAME, keeps_numbers
+from ...install import kubernetes_versions
 from ...install.comparison import differences
 from ...install.pause import pause_said, resumed
 from ...install.rights import in_words
@@ -146,7 +147,9 @@ def installation_section(
     """
     findings = list(_of_installation(installed, settings, now, known=not unknown))
     not_read = [*unknown, *_not_read(installed)]
-    notes = [*not_read, *_of_operator_outside(installed, settings, now)]
+    version = kubernetes_versions.read_version(installed.version)
+    notes = [kubernetes_versions.in_words(version)] if version is not None else []
+    notes += [*not_read, *_of_operator_outside(installed, settings, now)]
     notes += (
         f"{one.why}: it is not known when its certificate ends"
         for one in installed.certificates.values()
@@ -164,6 +167,10 @@ def _of_installation(
     installed: Installed, settings: Settings, now: float, *, known: bool
 ) -> Iterator[Finding]:
     namespace = settings.namespace
+    version = kubernetes_versions.read_version(installed.version)
+    if version is not None:
+        for one in kubernetes_versions.unsupported(version, settings):
+            yield fault(("Kubernetes", "", str(version)), *one)
     yield from lease_findings(installed.leases, namespace, now)
     definitions = {k: one for k, one in installed.definitions.items() if not is_of_fence(k)}
     yield from definition_findings(definitions, standalone=settings.scheduler == "standalone")
@@ -392,7 +399,7 @@ def _not_read(installed: Installed) -> Iterator[str]:
         same = f" (the same for {len(others)} more of kind {kind})"
         yield f"{first}{same if others else ''}"
     volcanos: Iterable[Answer] = installed.volcano_namespaces.values()
-    for one in (installed.deployment, installed.volcano_scheduler, *volcanos):
+    for one in (installed.version, installed.deployment, installed.volcano_scheduler, *volcanos):
         if isinstance(one, NotRead):
             yield one.why
     if isinstance(installed.missing_rights, NotRead):

@@ -63,6 +63,8 @@ def decoded(text: object, longest: int) -> bytes:
 class Installed:
     """What is there, and what is not."""
 
+    version: Answer = None
+    """What the API server says of its version."""
     definitions: Mapping[str, Answer] = field(default_factory=dict)
     """By name."""
     admission: tuple[tuple[Mapping[str, Any], Answer], ...] = ()
@@ -114,6 +116,7 @@ async def read_installed(
     leases = await read_leases(client, settings.namespace, clock, sleep)
     term, term_lease = await _term(client, settings, sleep)
     return Installed(
+        version=await read_object(client, "/version", "the version of Kubernetes"),
         definitions=dict(zip(DEFINITIONS, definitions, strict=True)),
         admission=tuple(zip(wanted, admission, strict=True)),
         url=url,

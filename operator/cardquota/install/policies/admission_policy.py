@@ -2,7 +2,7 @@
 
 Policies are evaluated inside the API server, without a call, so they hold while we are down. A
 validating one refuses where enforcement is on. In audit mode its binding only records and warns;
-that of questions refuses there too. A mutating one needs Kubernetes 1.36, where it is v1.
+that of questions refuses there too. A mutating one needs a newer Kubernetes (`GATE_BY_POLICY`).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The policies of the gate: who sets it, which pods are created with it, and who may remove it.
 
-The API server itself can set the gate, without a webhook (Kubernetes 1.36 or newer), with the same
-result as the mutating webhook. The two policies that set and drop it never look at the same pod:
+The API server itself can set the gate, without a webhook, with the same result as the
+mutating webhook. The two policies that set and drop it never look at the same pod:
 their namespaces differ. If a queue is added to a pod after these were evaluated, the pod is
 evaluated once more if it used cards before, as with the webhook; `born_gated` refuses any other.
 """
@@ -22,6 +22,7 @@ from ...quota.vocabulary import (
 )
 from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import CURRENT_TERM, all_of, annotation, any_of, gated, literal, of_term, user_is
+from ..kubernetes_versions import FEATURES, GATE_BY_POLICY
 from ..matching import (
     IN_ENFORCED,
     MARKED,
@@ -54,6 +55,7 @@ BORN_UNGATED: Final = "bornUngated"
 """The clause about pods that are created without the gate."""
 GATE_DROPPED: Final = "gateDropped"
 """The clause about whoever opens a gate."""
+_NEEDS: Final = f"Kubernetes {FEATURES[GATE_BY_POLICY].since} or newer"
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
@@ -222,7 +224,7 @@ def who_sets_the_gate(settings: Settings) -> str:
     """
     return (
         f"MutatingWebhookConfiguration <{settings.webhook.name}> sets it, or, with `webhook.gate: "
-        f"policy`, MutatingAdmissionPolicy <{PREFIX}{SET_GATE}> (Kubernetes 1.36 or newer); see "
+        f"policy`, MutatingAdmissionPolicy <{PREFIX}{SET_GATE}> ({_NEEDS}); see "
         "that it is installed and works, then create the pod again"
     )
 
@@ -231,7 +233,7 @@ def gate_policy_is_missing() -> str:
     """What to check if a pod was created without the gate where `set-gate` is to set it."""
     return (
         f"MutatingAdmissionPolicy <{PREFIX}{SET_GATE}> sets it; see that it and its binding are "
-        "installed (Kubernetes 1.36 or newer), then create the pod again"
+        f"installed ({_NEEDS}), then create the pod again"
     )
 
 

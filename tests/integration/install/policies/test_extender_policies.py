@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cardquota.install.kubernetes_versions import LABELS_OF_BINDINGS
 from cardquota.quota import (
     ALLOCATED,
     CARD_GIVEN,
@@ -123,6 +124,7 @@ class TestOfOurs:
         answer = binding.bind(name, "n", {TERM: "b3", key: "x"}, US)
         refused(answer, "bindings", "carries no annotation but", "please report it")
 
+    @pytest.mark.newer_kubernetes(LABELS_OF_BINDINGS)
     def test_it_carries_no_other_label(self, binding: PolicyApi) -> None:
         """The API server would put it on the pod, over the pod's own."""
         binding.hold_term("b4")

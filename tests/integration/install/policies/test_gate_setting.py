@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from builders.rendered import render_policies
+from cardquota.install.kubernetes_versions import GATE_BY_POLICY
 from cardquota.quota import CARD_NAME, GATE, IS_MANAGED, MANAGED, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import eventually
@@ -20,7 +21,11 @@ from integration.team import Team, gates
 
 from ..policy_api import AUDITED, TEAM, PolicyApi, allowed, apply_policies, pod, refused
 
-pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.disruptive,
+    pytest.mark.newer_kubernetes(GATE_BY_POLICY),
+    pytest.mark.slow,
+]
 
 BY_POLICY = Settings.model_construct(webhook=Webhook(gate=GateSetter.POLICY))
 QUEUE = {QUEUE_NAME: "q"}

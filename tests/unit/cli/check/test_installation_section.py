@@ -29,7 +29,7 @@ from cardquota.install.pause import is_paused_with_others, paused
 from cardquota.install.rights import rights
 from cardquota.quota import seconds_of
 from cardquota.quota import vocabulary as v
-from cardquota.settings import Settings, Webhook
+from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.paths import CHECKOUT
 
 from .test_certificate_findings import encoded
@@ -212,6 +212,23 @@ def test_all_is_in_order() -> None:
     found = section(RIGHT)
     assert (found.findings, found.notes, found.complete) == ([], [], True)
     assert not nobody_decides(found)
+
+
+def test_the_version_of_kubernetes_is_told_and_is_a_fault_if_it_is_too_old() -> None:
+    def at(minor: int) -> Installed:
+        return replace(RIGHT, version={"gitVersion": f"v1.{minor}.2"})
+
+    found = section(at(34))
+    assert (found.findings, found.complete) == ([], True)
+    assert found.notes == ["Kubernetes 1.34 is supported; `webhook.gate: policy` needs 1.36"]
+    (one,) = section(at(30)).findings
+    assert one.reason == "KubernetesTooOld"
+    assert one.why_and_advice.endswith("; upgrade the cluster")
+    by_policy = Settings(webhook=Webhook(gate=GateSetter.POLICY))
+    reasons = {one.reason for one in section(at(34), by_policy).findings}
+    assert "KubernetesTooOldForSetting" in reasons
+    hidden = section(replace(RIGHT, version=NotRead("you may not read it: no")))
+    assert (hidden.notes, hidden.complete) == (["you may not read it: no"], False)
 
 
 @pytest.mark.parametrize("name", ["cardquota-pods", "cardquota-lease"])

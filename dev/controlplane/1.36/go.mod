@@ -1,4 +1,5 @@
-// The local control plane's binaries, at the versions the tests are held against.
+// The local control plane's binaries, at the newest version that the tests are held against. That
+// of older ones is beside it, without etcd and kwok, which are the same for all.
 //
 // One module builds them all, so that one go.sum pins every byte. Kubernetes names its
 // staging modules at v0.0.0 and replaces them with folders of its own tree; outside that
