@@ -45,7 +45,13 @@ _COUNT: Final = {"type": "integer", "minimum": 1, "maximum": 9}
 
 
 def _closed(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": False, "properties": properties}
+    """All these and no others. Each has a default: who writes null takes it away."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }
 
 
 _IMAGE: Final = _closed(
@@ -64,7 +70,7 @@ def schema() -> str:
     # Both have a section Log: one name each.
     node = json.loads(json.dumps(node).replace("#/$defs/", "#/$defs/Node"))
     parts = json.loads(json.dumps(more_parts).replace("#/$defs/", "#/$defs/Node"))
-    found = {
+    found: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **_closed(
             config=config,
@@ -100,10 +106,10 @@ def schema() -> str:
                 tolerations=_LIST,
                 resources=_FREE,
             ),
-            **{"global": _FREE},  # Helm gives it to every chart
         ),
         "$defs": its_parts | {f"Node{name}": part for name, part in parts.items()},
     }
+    found["properties"]["global"] = _FREE  # Helm gives it to every chart
     return json.dumps(found, indent=2) + "\n"
 
 

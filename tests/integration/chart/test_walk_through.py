@@ -116,6 +116,8 @@ def test_the_gate_changes_sides(installed: Release) -> None:
     ("values", "where"),
     [
         ({"replicas": "two"}, "at '/replicas': got string, want integer"),
+        ({"config": None}, "missing property 'config'"),
+        ({"image": {"repository": None}}, "missing property 'repository'"),
         ({"replica": 2}, "additional properties 'replica' not allowed"),
         ({"config": {"mode": "strict"}}, "at '/config/mode': value must be one of"),
         ({"config": {"requireQueue": "yes"}}, "at '/config/requireQueue': got string"),
