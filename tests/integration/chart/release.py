@@ -18,7 +18,7 @@ from .helm import CHART, OWN, Object, helm
 WEBHOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 
 
-class Release:
+class HelmRelease:
     """The release <cardquota> on a plane."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
@@ -63,7 +63,7 @@ def webhooks(cluster: Cluster) -> dict[str, Object]:
     }
 
 
-def outside(release: Release, folder: Path, config: Mapping[str, Any]) -> OperatorProcess:
+def outside(release: HelmRelease, folder: Path, config: Mapping[str, Any]) -> OperatorProcess:
     """A replica outside of the cluster, with the rights that the release gives."""
     assert release.cluster.folder is not None
     found = OperatorProcess(folder, release.cluster.folder.product_kubeconfig, QUICK)

@@ -16,7 +16,7 @@ from integration.asking import ask
 from integration.process.running import OperatorProcess, published_ca
 
 from .helm import OWN
-from .release import Release, outside, webhooks
+from .release import HelmRelease, outside, webhooks
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
@@ -56,7 +56,7 @@ def test_it_makes_and_renews_what_the_operator_serves(tmp_path: Path) -> None:
         for definition in (CERTIFICATE, ISSUER, REQUEST):
             done = cluster.kubectl("apply", "--server-side", "-f", str(definition_file(definition)))
             assert done.returncode == 0, done.stderr
-        release = Release(cluster, tmp_path)
+        release = HelmRelease(cluster, tmp_path)
         release("install", "--create-namespace", certManager={"enabled": True})
         replica = outside(release, tmp_path, {"webhook": {"certificates": "secret"}})
         replica.start()

@@ -13,7 +13,7 @@ from integration.asking import ask
 from integration.process.running import published_ca
 
 from .helm import CHART, MANIFESTS, OWN, Object, helm
-from .release import Release, outside, stored, webhooks
+from .release import HelmRelease, outside, stored, webhooks
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
@@ -35,22 +35,22 @@ EVERYTHING = {
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
+def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HelmRelease]:
     folder = tmp_path_factory.mktemp("chart")
     with running_plane(folder / "plane", replicas=0) as cluster:
         cluster.warm()
         cluster.apply(json.dumps(RESTRICTED))
-        yield Release(cluster, folder)
+        yield HelmRelease(cluster, folder)
 
 
 @pytest.fixture
-def installed(release: Release) -> Iterator[Release]:
+def installed(release: HelmRelease) -> Iterator[HelmRelease]:
     release("install")
     yield release
     release("uninstall")
 
 
-def test_all_pods_are_restricted_and_start_in_their_priority_class(release: Release) -> None:
+def test_all_pods_are_restricted_and_start_in_their_priority_class(release: HelmRelease) -> None:
     release("install", **EVERYTHING)
     try:
         pods = eventually(lambda: _pods(release, 4), "pods of both Deployments")
@@ -68,13 +68,13 @@ def test_all_pods_are_restricted_and_start_in_their_priority_class(release: Rele
         release("uninstall")
 
 
-def _pods(release: Release, count: int) -> list[Object]:
+def _pods(release: HelmRelease, count: int) -> list[Object]:
     found = stored(release.cluster, f"/api/v1/namespaces/{OWN}/pods")
     return found if len(found) == count else []
 
 
 def test_upgrade_and_rollback_leave_what_the_operator_has_written(
-    installed: Release, tmp_path: Path
+    installed: HelmRelease, tmp_path: Path
 ) -> None:
     """Nobody restores it: the operator has ended. So no review fails for an upgrade."""
     cluster = installed.cluster
@@ -99,7 +99,7 @@ def test_upgrade_and_rollback_leave_what_the_operator_has_written(
     assert (compared.returncode, compared.stdout) == (0, ""), "nor does it count as a difference"
 
 
-def test_the_gate_changes_sides(installed: Release) -> None:
+def test_the_gate_changes_sides(installed: HelmRelease) -> None:
     """First there is what is new, then what is old goes: never is there neither."""
     name = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
     assert stored(installed.cluster, name) == []
@@ -134,7 +134,7 @@ def test_the_gate_changes_sides(installed: Release) -> None:
     ],
 )
 def test_wrong_values_are_refused_before_anything_is_made(
-    release: Release, values: dict[str, Any], where: str
+    release: HelmRelease, values: dict[str, Any], where: str
 ) -> None:
     code, said = release.tried("install", **values)
     assert code == 1
@@ -142,7 +142,7 @@ def test_wrong_values_are_refused_before_anything_is_made(
     assert webhooks(release.cluster) == {}
 
 
-def test_one_cluster_has_one_release(installed: Release) -> None:
+def test_one_cluster_has_one_release(installed: HelmRelease) -> None:
     for name, namespace in (("second", OWN), ("cardquota", "default")):
         code, said = installed.tried("install", name=name, namespace=namespace)
         assert code == 1
@@ -153,7 +153,7 @@ def test_one_cluster_has_one_release(installed: Release) -> None:
         assert len(said.strip().splitlines()) == 1
 
 
-def test_a_release_takes_over_what_kubectl_has_applied(release: Release) -> None:
+def test_a_release_takes_over_what_kubectl_has_applied(release: HelmRelease) -> None:
     applied = release.cluster.kubectl("apply", "-k", str(MANIFESTS / "base"))
     assert applied.returncode == 0, applied.stderr
     try:
@@ -167,7 +167,7 @@ def test_a_release_takes_over_what_kubectl_has_applied(release: Release) -> None
     assert webhooks(release.cluster) == {}
 
 
-def test_uninstall_leaves_queues_and_nothing_that_refuses(release: Release) -> None:
+def test_uninstall_leaves_queues_and_nothing_that_refuses(release: HelmRelease) -> None:
     release("install", config={"webhook": {"gate": "policy"}})
     made = release.objects()
     release("uninstall")
@@ -198,7 +198,7 @@ def test_an_old_cluster_is_told(tmp_path: Path) -> None:
     assert "webhook.gate: policy needs Kubernetes 1.36, and this is v1.35.0" in done.stderr
 
 
-def test_it_listens_where_the_network_policies_let_in(release: Release, tmp_path: Path) -> None:
+def test_it_listens_where_the_network_policies_let_in(release: HelmRelease, tmp_path: Path) -> None:
     """All ports of a replica with everything on: each is a port of the pod, and either the policies
     know it or it is the kubelet's; they know no other.
     """
