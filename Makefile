@@ -16,7 +16,7 @@ IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast test-long test-versions coverage bench chaos fuzz fuzz-door gpu-check lint crds image up down
+.PHONY: help setup build demo test test-fast test-long test-versions coverage bench chaos fuzz fuzz-door gpu-check lint crds image release up down
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -86,6 +86,9 @@ crds: $(STAMP) ## Generate crds/, the generated manifests, templates of the char
 	$(BIN)/python -m cardquota_dev.chart
 	$(BIN)/python -m cardquota_dev.catalogue
 	$(BIN)/python -m cardquota_dev.reference
+
+release: $(STAMP) ## Write wheel, chart, manifests, images, plugin and checksums into dist/ (REGISTRY=example.com/ URL=https://...)
+	$(BIN)/python -m cardquota_dev.release $(if $(REGISTRY),--registry $(REGISTRY)) $(if $(URL),--url $(URL))
 
 image: $(STAMP) ## Make the images of the operator and the node agent in build/image, without Docker (TARGET=operator)
 	$(BIN)/python -m cardquota_dev.image build $(if $(TARGET),--target $(TARGET))

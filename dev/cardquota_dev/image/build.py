@@ -26,6 +26,8 @@ class BuiltImage:
     archive: Path
     digest: str
     """Of its manifest."""
+    bill: Path
+    """What is in it, as CycloneDX."""
 
 
 def build_images(targets: Iterable[Target], folder: Path) -> Iterator[BuiltImage]:
@@ -33,24 +35,25 @@ def build_images(targets: Iterable[Target], folder: Path) -> Iterator[BuiltImage
 
     Two builds of one commit are equal, as long as Debian has no newer package.
     """
-    machine, moment = architecture(), _moment()
+    machine, made = architecture(), moment()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        for target, layers in _layers(targets, Path(scratch), moment):
+        for target, layers in _layers(targets, Path(scratch), made):
             name, stem = f"{target.name}:{__version__}", f"{target.name}-{__version__}-{machine}"
             contents = [(layer.folder, layer.says) for layer in layers]
             archive = folder / f"{stem}.tar"
-            digest = write_archive(Image(name, machine, config(target), contents, moment), archive)
+            digest = write_archive(Image(name, machine, config(target), contents, made), archive)
             parts = [part for layer in layers for part in layer.parts]
-            write_bill(name, digest, parts, moment, folder / f"{stem}.cdx.json")
-            yield BuiltImage(archive, digest)
+            bill = folder / f"{stem}.cdx.json"
+            write_bill(name, digest, parts, made, bill)
+            yield BuiltImage(archive, digest, bill)
 
 
 def build_root(target: Target, folder: Path) -> None:
     """Write an image's files into the folder, for a build by other means. Raises PlaneError."""
     architecture()
     with tempfile.TemporaryDirectory() as scratch:
-        for _, layers in _layers([target], Path(scratch), _moment()):
+        for _, layers in _layers([target], Path(scratch), moment()):
             for layer in layers:
                 shutil.copytree(layer.folder, folder, symlinks=True, dirs_exist_ok=True)
     set_modes(folder)
@@ -84,7 +87,7 @@ def config(target: Target) -> Mapping[str, Any]:
     }
 
 
-def _moment() -> int:
+def moment() -> int:
     """The time that all files get: of the commit, or what the variable says that is for this."""
     said = os.environ.get("SOURCE_DATE_EPOCH") or _git("log", "-1", "--format=%ct") or "0"
     if not said.isdecimal():
