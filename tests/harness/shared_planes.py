@@ -7,6 +7,7 @@ import pytest
 
 _SHARED: Final[Mapping[str, str]] = {
     "tests/conformance/test_on_plane.py": "product_plane",
+    "tests/integration/admission/test_labelled_namespaces.py": "labelled_plane",
     "tests/integration/admission/": "product_plane",
     "tests/integration/chart/test_users_chart.py": "product_plane",
     "tests/integration/cli/": "product_plane",
@@ -25,6 +26,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/dev/test_plane.py": "plane",
     "tests/integration/leader/": "plane",
     "tests/integration/node/": "plane",
+    "tests/integration/release_files/": "plane",
     "tests/integration/scheduler/": "plane",
     "tests/integration/chart/test_walk_through.py": "release",
     "tests/integration/extender/": "extender_plane",

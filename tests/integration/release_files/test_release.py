@@ -83,7 +83,7 @@ def test_the_plugin_is_one_program_and_krew_finds_it(
 
 def test_the_chart_is_what_helm_takes(dist: dict[str, Path], tmp_path: Path) -> None:
     chart = dist[f"cardquota-chart-{__version__}.tgz"]
-    shown = said(tmp_path, built(HELM) / "helm", "template", "cardquota", chart)
+    shown = said(tmp_path, built(HELM) / "helm", "template", "cardquota", chart, "--kube-version=1.33")
     kinds = {one["kind"] for one in yaml.safe_load_all(shown) if one}
     assert {"Deployment", "ValidatingAdmissionPolicy", "MutatingWebhookConfiguration"} <= kinds
 
