@@ -86,7 +86,7 @@ async def open_gates(client: Client) -> int:
     if refused:
         names = first_of(sorted(refused), ", ", most=_MOST)
         first = refused[min(refused)]
-        raise ClusterError(f"{counted(len(refused), 'gate')} stay shut, of {names}: {first}")
+        raise ClusterError(f"{counted(len(refused), 'gate')} not opened, of {names}: {first}")
     return opened
 
 

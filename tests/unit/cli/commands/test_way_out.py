@@ -12,6 +12,7 @@ from aiohttp import web
 
 from cardquota.cli import gates
 from cardquota.cli.commands import pause, uninstall
+from cardquota.cli.product_objects import DEFINITIONS
 from cardquota.install import documents
 from cardquota.install.manifests import admission_path
 from cardquota.quota import vocabulary as v
@@ -23,6 +24,7 @@ Object = dict[str, Any]
 REQUIRED = (
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/cardquota-gate-required"
 )
+PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
@@ -41,6 +43,8 @@ class Store:
         path, method = request.path, request.method
         if path == WHO:
             return web.json_response({"status": {"userInfo": {"username": "eve"}}})
+        if method == "GET" and path.startswith(f"{PATH}/") and path not in self.objects:
+            return web.json_response({"kind": "Status"}, status=404)
         if method == "GET" and path not in self.objects:
             inside = [it for key, it in self.objects.items() if key.rpartition("/")[0] == path]
             return web.json_response({"metadata": {"resourceVersion": "1"}, "items": inside})
@@ -138,6 +142,25 @@ async def test_u6_objects_are_found_by_the_name_of_the_settings(
     assert store.objects == {}
 
 
+@pytest.mark.parametrize("volcano", [True, False])
+async def test_u6_definitions_go_only_if_asked_for_and_never_those_of_volcano(
+    store: Store, cluster: Path, volcano: bool
+) -> None:
+    ours = [f"{PATH}/{name}" for name in DEFINITIONS]
+    others = [f"{PATH}/jobs.batch.volcano.sh"] if volcano else []
+    store.objects.update({path: {"metadata": {}} for path in (*ours, *others)})
+    queue = {"metadata": {"name": "research"}, "spec": {}}
+    store.objects["/apis/scheduling.volcano.sh/v1beta1/queues/research"] = queue
+    said = await called(cluster, "uninstall", "--gates=keep", "--yes")
+    assert set(ours) <= set(store.objects)
+    assert ("1 Queue and the definition stay: --crds deletes them" in said.stdout) is not volcano
+    said = await called(cluster, "uninstall", "--gates=keep", "--crds", "--yes")
+    left = {path for path in store.objects if path.startswith(PATH)}
+    kept = {path for path in ours if path.endswith(".scheduling.volcano.sh")}
+    assert left == ({*kept, *others} if volcano else set())
+    assert ("Lost with the definition: 1 Queue." in said.stdout) is not volcano
+
+
 async def test_u3_u5_gates_that_others_keep_shut_are_named(store: Store, cluster: Path) -> None:
     for name in ("a", "b"):
         gate = {"schedulingGates": [{"name": "of.others/gate"}, {"name": v.GATE}]}
@@ -149,7 +172,7 @@ async def test_u3_u5_gates_that_others_keep_shut_are_named(store: Store, cluster
     for words in (("pause", "--release"), ("uninstall", "--gates=open")):
         said = await called(cluster, *words, "--yes")
         assert said.exit_code == 1
-        assert said.stderr == "cardquota: 2 gates stay shut, of team/a, team/b: 403: no\n"
+        assert said.stderr == "cardquota: 2 gates not opened, of team/a, team/b: 403: no\n"
     assert set(policies) <= set(store.objects)  # what goes after the gates is still there
     assert '"eve"' not in str([store.objects[path]["spec"] for path in policies])
 
