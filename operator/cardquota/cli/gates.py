@@ -25,23 +25,23 @@ _MOST: Final = 5
 """Pods that are named if they could not be changed."""
 
 
-class _Gate(Wire):
+class _SchedulingGate(Wire):
     name: str = ""
 
 
-class _Meta(Wire):
+class _GatedMeta(Wire):
     name: str
     namespace: str = ""
     deletion_timestamp: str | None = None
 
 
-class _Spec(Wire):
-    scheduling_gates: list[_Gate] | None = None
+class _GatedSpec(Wire):
+    scheduling_gates: list[_SchedulingGate] | None = None
 
 
-class _Pod(Wire):
-    metadata: _Meta
-    spec: _Spec
+class _PodWithGates(Wire):
+    metadata: _GatedMeta
+    spec: _GatedSpec
 
 
 class GatedPod(NamedTuple):
@@ -58,7 +58,7 @@ async def gated_pods(client: Client) -> list[GatedPod]:
     hand. Errors: ClusterError.
     """
     found = []
-    async for pod in listed(client, "/api/v1/pods", _Pod, ahead=True):
+    async for pod in listed(client, "/api/v1/pods", _PodWithGates, ahead=True):
         if isinstance(pod, Unreadable):
             raise ClusterError(str(pod))
         names = [gate.name for gate in pod.spec.scheduling_gates or ()]

@@ -28,7 +28,7 @@ PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
-class Store:
+class StoredObjects:
     """Objects by path, of which a list has those of its collection."""
 
     def __init__(self, settings: Settings) -> None:
@@ -65,19 +65,19 @@ class Store:
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(monkeypatch: pytest.MonkeyPatch) -> StoredObjects:
     for module in (pause, uninstall, gates):
         monkeypatch.setattr(module, "TAKES_UP", 0.0)
-    return Store(Settings())
+    return StoredObjects(Settings())
 
 
 @pytest.fixture
-async def cluster(store: Store, tmp_path: Path) -> AsyncIterator[Path]:
+async def cluster(store: StoredObjects, tmp_path: Path) -> AsyncIterator[Path]:
     async with serving("*", store.answer, tmp_path) as kubeconfig:
         yield kubeconfig
 
 
-async def test_u1_without_yes_nothing_is_written(store: Store, cluster: Path) -> None:
+async def test_u1_without_yes_nothing_is_written(store: StoredObjects, cluster: Path) -> None:
     for words in (("pause",), ("pause", "--release"), ("uninstall", "--gates", "open", "--crds")):
         said = await called(cluster, *words)
         assert said.exit_code == 0, said.output
@@ -87,7 +87,9 @@ async def test_u1_without_yes_nothing_is_written(store: Store, cluster: Path) ->
     assert store.written == []
 
 
-async def test_u1_a_write_that_is_overtaken_is_made_again(store: Store, cluster: Path) -> None:
+async def test_u1_a_write_that_is_overtaken_is_made_again(
+    store: StoredObjects, cluster: Path
+) -> None:
     store.conflicts = 3
     assert (await called(cluster, "pause", "--yes")).exit_code == 0
     assert store.objects[REQUIRED]["metadata"]["annotations"][v.PAUSED].endswith(" by eve")
@@ -97,7 +99,7 @@ async def test_u1_a_write_that_is_overtaken_is_made_again(store: Store, cluster:
 
 
 async def test_u1_pause_is_not_said_to_be_done_where_it_is_refused(
-    store: Store, cluster: Path
+    store: StoredObjects, cluster: Path
 ) -> None:
     webhook = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cardquota"
     store.refusing[webhook] = 403
@@ -117,7 +119,7 @@ async def test_u1_pause_is_not_said_to_be_done_where_it_is_refused(
     assert (await called(cluster, "pause", "--yes")).stdout.startswith("Paused already, since ")
 
 
-async def test_u1_u5_where_nothing_is_installed(store: Store, cluster: Path) -> None:
+async def test_u1_u5_where_nothing_is_installed(store: StoredObjects, cluster: Path) -> None:
     store.objects.clear()
     for words, said in (
         (("pause",), "Nothing is installed that could be paused."),
@@ -129,7 +131,7 @@ async def test_u1_u5_where_nothing_is_installed(store: Store, cluster: Path) -> 
 
 
 async def test_u6_objects_are_found_by_the_name_of_the_settings(
-    store: Store, cluster: Path, tmp_path: Path
+    store: StoredObjects, cluster: Path, tmp_path: Path
 ) -> None:
     """And those of another name are others'."""
     other = {admission_path(it): it for it in documents(Settings(webhook=Webhook(name="quota")))}
@@ -144,7 +146,7 @@ async def test_u6_objects_are_found_by_the_name_of_the_settings(
 
 @pytest.mark.parametrize("volcano", [True, False])
 async def test_u6_definitions_go_only_if_asked_for_and_never_those_of_volcano(
-    store: Store, cluster: Path, volcano: bool
+    store: StoredObjects, cluster: Path, volcano: bool
 ) -> None:
     ours = [f"{PATH}/{name}" for name in DEFINITIONS]
     others = [f"{PATH}/jobs.batch.volcano.sh"] if volcano else []
@@ -161,7 +163,9 @@ async def test_u6_definitions_go_only_if_asked_for_and_never_those_of_volcano(
     assert ("Lost with the definition: 1 Queue." in said.stdout) is not volcano
 
 
-async def test_u3_u5_gates_that_others_keep_shut_are_named(store: Store, cluster: Path) -> None:
+async def test_u3_u5_gates_that_others_keep_shut_are_named(
+    store: StoredObjects, cluster: Path
+) -> None:
     for name in ("a", "b"):
         gate = {"schedulingGates": [{"name": "of.others/gate"}, {"name": v.GATE}]}
         path = f"/api/v1/namespaces/team/pods/{name}"
