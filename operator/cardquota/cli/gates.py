@@ -25,7 +25,7 @@ _MOST: Final = 5
 """Pods that are named if they could not be changed."""
 
 
-class _GateName(Wire):
+class _SchedulingGate(Wire):
     name: str = ""
 
 
@@ -36,10 +36,10 @@ class _GatedMeta(Wire):
 
 
 class _GatedSpec(Wire):
-    scheduling_gates: list[_GateName] | None = None
+    scheduling_gates: list[_SchedulingGate] | None = None
 
 
-class _GatedPod(Wire):
+class _PodWithGates(Wire):
     metadata: _GatedMeta
     spec: _GatedSpec
 
@@ -58,7 +58,7 @@ async def gated_pods(client: Client) -> list[GatedPod]:
     hand. Errors: ClusterError.
     """
     found = []
-    async for pod in listed(client, "/api/v1/pods", _GatedPod, ahead=True):
+    async for pod in listed(client, "/api/v1/pods", _PodWithGates, ahead=True):
         if isinstance(pod, Unreadable):
             raise ClusterError(str(pod))
         names = [gate.name for gate in pod.spec.scheduling_gates or ()]
@@ -86,7 +86,7 @@ async def open_gates(client: Client) -> int:
     if refused:
         names = first_of(sorted(refused), ", ", most=_MOST)
         first = refused[min(refused)]
-        raise ClusterError(f"{counted(len(refused), 'gate')} stay shut, of {names}: {first}")
+        raise ClusterError(f"{counted(len(refused), 'gate')} not opened, of {names}: {first}")
     return opened
 
 

@@ -24,20 +24,13 @@ from .webhook_objects import REFUSED, REVIEWS
 GUARD: Final = f"{PREFIX}pods"
 """The policy by which only the operator opens gates."""
 _NEVER: Final = {"name": PAUSED, "expression": "false"}
-_DEMANDS: Final = (f"{PREFIX}{GATE_REQUIRED}", f"{PREFIX}{RESOURCE_CLAIMS}")
+DEMANDS: Final = (f"{PREFIX}{GATE_REQUIRED}", f"{PREFIX}{RESOURCE_CLAIMS}")
+"""The policies that refuse pods, or what pods need, which nobody has reviewed: they are paused, and
+taken away, before what reviews pods, and resumed after it. Their bindings have the same names."""
 _WEBHOOKS: Final = "WebhookConfiguration"
 _OPENED_TO: Final = re.compile(
     r'\((.*)\)\n&& request\.userInfo\.username != "(?:[^"\\]|\\.)*"', re.DOTALL
 )
-
-
-def demands_gate(document: Mapping[str, Any]) -> bool:
-    """Whether it refuses pods that nobody has reviewed: to be paused before what reviews them, and
-    resumed after it.
-    """
-    return (document["kind"], document["metadata"]["name"]) in {
-        ("ValidatingAdmissionPolicy", name) for name in _DEMANDS
-    }
 
 
 def is_paused_with_others(document: Mapping[str, Any]) -> bool:
@@ -47,8 +40,9 @@ def is_paused_with_others(document: Mapping[str, Any]) -> bool:
     kind, name = document["kind"], document["metadata"]["name"]
     if kind.endswith(_WEBHOOKS):
         return not name.endswith((REVIEWS, REFUSED))
-    sets_gate = (kind, name) == ("MutatingAdmissionPolicy", f"{PREFIX}{SET_GATE}")
-    return sets_gate or demands_gate(document)
+    if kind == "MutatingAdmissionPolicy":
+        return bool(name == f"{PREFIX}{SET_GATE}")
+    return kind == "ValidatingAdmissionPolicy" and name in DEMANDS
 
 
 def paused(document: Mapping[str, Any], said: str) -> dict[str, Any]:

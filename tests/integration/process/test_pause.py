@@ -24,6 +24,8 @@ from integration.team import QUEUES, Team, of_a_job, released
 from .outage import nobody_there, on_t1000
 from .running import QUICK
 
+BY_WEBHOOK = pytest.mark.parametrize("cluster", ["webhook"], indirect=True)
+"""Where it makes no difference what sets the gate."""
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 GROUPS = f"/apis/{v.API_GROUP}/{v.VERSION}/podgroups"
@@ -111,6 +113,7 @@ def creating(team: Team) -> Iterator[list[Object]]:
         thread.join()
 
 
+@BY_WEBHOOK
 def test_u1_a_dry_run_changes_nothing(cluster: Cluster, team: Team) -> None:
     before = admission(cluster)
     for words in (("pause",), ("pause", "--release"), ("resume",), ("uninstall", "--gates=open")):
@@ -218,6 +221,7 @@ def is_asked(cluster: Cluster) -> bool:
     return ask(cluster, "POST", path, body).ok
 
 
+@BY_WEBHOOK
 def test_u1_u4_while_nobody_leads(cluster: Cluster, team: Team) -> None:
     team.has_queue({T1000: 2})
     team.until_row(T1000, quota=2)
@@ -252,6 +256,7 @@ def test_u1_u4_no_pod_is_refused_on_the_way_in_and_out(cluster: Cluster, team: T
     eventually(lambda: are_totals_exact(team), "totals")
 
 
+@BY_WEBHOOK
 def test_u3_gates_are_opened_by_who_pauses_and_by_nobody_else(cluster: Cluster, team: Team) -> None:
     team.has_queue({T1000: 2})
     team.until_row(T1000, quota=2)
@@ -279,6 +284,7 @@ def test_u3_gates_are_opened_by_who_pauses_and_by_nobody_else(cluster: Cluster, 
     assert admission(cluster) == as_rendered
 
 
+@BY_WEBHOOK
 def test_u3_a_release_that_was_killed_leaves_nothing_open_after_resume(
     cluster: Cluster, team: Team
 ) -> None:
@@ -293,6 +299,7 @@ def test_u3_a_release_that_was_killed_leaves_nothing_open_after_resume(
     assert admission(cluster) == as_rendered
 
 
+@BY_WEBHOOK
 def test_u1_a_version_before_is_not_paused_by_half(cluster: Cluster, team: Team) -> None:
     """There the policy that guards the operator's keys demands the gate as well."""
     path = f"{ADMISSION}/validatingadmissionpolicies/cardquota-pods"

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from cardquota import __version__
+from cardquota_dev.build.versions import HELM, built
 from cardquota_dev.failure import PlaneError
 from cardquota_dev.image.target import architecture
-from cardquota_dev.build.versions import HELM, built
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.discovery import binary
 from cardquota_dev.release.release import SUMS, archived, release
@@ -83,7 +83,9 @@ def test_the_plugin_is_one_program_and_krew_finds_it(
 
 def test_the_chart_is_what_helm_takes(dist: dict[str, Path], tmp_path: Path) -> None:
     chart = dist[f"cardquota-chart-{__version__}.tgz"]
-    shown = said(tmp_path, built(HELM) / "helm", "template", "cardquota", chart, "--kube-version=1.33")
+    shown = said(
+        tmp_path, built(HELM) / "helm", "template", "cardquota", chart, "--kube-version=1.33"
+    )
     kinds = {one["kind"] for one in yaml.safe_load_all(shown) if one}
     assert {"Deployment", "ValidatingAdmissionPolicy", "MutatingWebhookConfiguration"} <= kinds
 

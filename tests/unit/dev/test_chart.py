@@ -8,8 +8,10 @@ from enum import Enum
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import BaseModel
 
+from cardquota.install.kubernetes_versions import OLDEST
 from cardquota.install.manifests import documents
 from cardquota.install.scheduler_configuration import scheduler_text
 from cardquota.settings import Settings
@@ -17,6 +19,7 @@ from cardquota.vendor_row import VendorRow
 from cardquota_dev.chart.__main__ import main
 from cardquota_dev.chart.admission import FIXED, KNOWN, with_values
 from cardquota_dev.chart.variants import merged
+from cardquota_dev.paths import CHECKOUT
 
 
 def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,3 +108,8 @@ def shown(settings: Settings) -> tuple[Any, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cardquota.install.scheduler_configuration.text", lambda found, **_: found)
         return documents(settings), scheduler_text(settings, profile=name)
+
+
+def test_it_asks_for_the_oldest_kubernetes_that_is_supported() -> None:
+    chart = yaml.safe_load((CHECKOUT / "charts" / "cardquota" / "Chart.yaml").read_text())
+    assert chart["kubeVersion"] == f">={OLDEST}.0-0"

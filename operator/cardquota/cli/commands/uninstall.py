@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
-from ...install.pause import demands_gate
+from ...install.pause import DEMANDS
 from ...quota import vocabulary as v
 from ...quota.words import counted, first_of, show
 from ...settings import Settings
@@ -62,6 +62,8 @@ _REST: Final = (
     _Kind("/apis/policy/v1", "PodDisruptionBudget", True),
     _Kind("/apis/networking.k8s.io/v1", "NetworkPolicy", True),
     _Kind("/apis/monitoring.coreos.com/v1", "PrometheusRule", True),
+    _Kind("/apis/monitoring.coreos.com/v1", "PodMonitor", True),
+    _Kind("/apis/monitoring.coreos.com/v1", "ServiceMonitor", True),
     _Kind("/apis/cert-manager.io/v1", "Certificate", True),
     _Kind("/apis/cert-manager.io/v1", "Issuer", True),
     _Kind("/api/v1", "Service", True),
@@ -114,12 +116,12 @@ async def _uninstall(
             settings, _ = await read_installed_settings(client, settings)
         taker = _Taker(client, settings, changes)
         bindings = await taker.of((_BINDING,))
-        await taker.take([one for one in bindings if demands_gate(_policy_of(one))], TAKES_UP)
+        await taker.take([one for one in bindings if one.name in DEMANDS], TAKES_UP)
         await taker.take(await taker.of(_WEBHOOKS), TAKES_UP)
         await taker.take(await taker.of(_SETS_GATE), TAKES_UP)
         await taker.take(await taker.of(_RUNS))
         await taker.until_operator_ended()
-        await taker.take([one for one in bindings if not demands_gate(_policy_of(one))], TAKES_UP)
+        await taker.take([one for one in bindings if one.name not in DEMANDS], TAKES_UP)
         await _see_to_gates(client, changes, opens=opens)
         await taker.take(await taker.of(_REST))
         await taker.take(_unlabelled(settings))
@@ -127,11 +129,6 @@ async def _uninstall(
         await _see_to_definitions(taker, crds=crds)
         changes.note("Labels and annotations stay on pods; they mean nothing any more.")
     changes.end("Nothing of cardquota is installed.")
-
-
-def _policy_of(binding: ProductObject) -> dict[str, Any]:
-    """The policy that the product binds by it has the same name."""
-    return {"kind": "ValidatingAdmissionPolicy", "metadata": {"name": binding.name}}
 
 
 class _Taker:
@@ -201,8 +198,8 @@ async def _see_to_gates(client: Client, changes: Changes, *, opens: bool) -> Non
     if not opens:
         if waiting:
             changes.note(
-                f"{counted(waiting, 'pod')} stay at the gate: they wait until cardquota is "
-                "installed again, or somebody removes the gate."
+                "Left at the gate, until cardquota is installed again or somebody removes it: "
+                f"{counted(waiting, 'pod')}."
             )
         return
     if waiting and changes.yes:
@@ -260,7 +257,7 @@ async def _see_to_definitions(taker: _Taker, *, crds: bool) -> None:
             number = len(await taker.items(f"/apis/{v.API_GROUP}/{v.VERSION}/{plural_name}"))
             what = counted(number, _OF_USERS[plural_name])
             if number and crds:
-                taker.changes.note(f"{what} {'are' if taker.changes.yes else 'would be'} lost.")
+                taker.changes.note(f"Lost with the definition: {what}.")
             elif number:
                 taker.changes.note(f"{what} and the definition stay: --crds deletes them.")
         found.append(

@@ -3,19 +3,23 @@
 What they do to a real one is in tests/integration/process.
 """
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from aiohttp import web
 
 from cardquota.cli import gates
 from cardquota.cli.commands import pause, uninstall
+from cardquota.cli.product_objects import DEFINITIONS
 from cardquota.install import documents
-from cardquota.install.manifests import admission_path
+from cardquota.install.manifests import admission_path, plural
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings, Webhook
+from cardquota_dev.paths import CHECKOUT
 
 from ..answering_api import called, serving
 
@@ -23,7 +27,16 @@ Object = dict[str, Any]
 REQUIRED = (
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/cardquota-gate-required"
 )
+PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+_ANY_NAMESPACE = re.compile(r"/namespaces/[^/]+(?=/)")
+
+
+def _label(one: Object) -> str:
+    labels = one["metadata"].get("labels") or {}
+    return str(labels.get("app.kubernetes.io/name", "none"))
 
 
 class StoredObjects:
@@ -41,8 +54,18 @@ class StoredObjects:
         path, method = request.path, request.method
         if path == WHO:
             return web.json_response({"status": {"userInfo": {"username": "eve"}}})
+        if method == "GET" and path.startswith(f"{PATH}/") and path not in self.objects:
+            return web.json_response({"kind": "Status"}, status=404)
         if method == "GET" and path not in self.objects:
-            inside = [it for key, it in self.objects.items() if key.rpartition("/")[0] == path]
+            selector = request.query.get("labelSelector", "")
+            inside = [
+                it
+                for key, it in self.objects.items()
+                if _ANY_NAMESPACE.sub("", key.rpartition("/")[0]) == path
+                or key.rpartition("/")[0] == path
+            ]
+            if selector:
+                inside = [it for it in inside if _label(it) in selector]
             return web.json_response({"metadata": {"resourceVersion": "1"}, "items": inside})
         if method != "GET" and path in self.refusing:
             status = self.refusing[path]
@@ -140,6 +163,25 @@ async def test_u6_objects_are_found_by_the_name_of_the_settings(
     assert store.objects == {}
 
 
+@pytest.mark.parametrize("volcano", [True, False])
+async def test_u6_definitions_go_only_if_asked_for_and_never_those_of_volcano(
+    store: StoredObjects, cluster: Path, volcano: bool
+) -> None:
+    ours = [f"{PATH}/{name}" for name in DEFINITIONS]
+    others = [f"{PATH}/jobs.batch.volcano.sh"] if volcano else []
+    store.objects.update({path: {"metadata": {}} for path in (*ours, *others)})
+    queue = {"metadata": {"name": "research"}, "spec": {}}
+    store.objects["/apis/scheduling.volcano.sh/v1beta1/queues/research"] = queue
+    said = await called(cluster, "uninstall", "--gates=keep", "--yes")
+    assert set(ours) <= set(store.objects)
+    assert ("1 Queue and the definition stay: --crds deletes them" in said.stdout) is not volcano
+    said = await called(cluster, "uninstall", "--gates=keep", "--crds", "--yes")
+    left = {path for path in store.objects if path.startswith(PATH)}
+    kept = {path for path in ours if path.endswith(".scheduling.volcano.sh")}
+    assert left == ({*kept, *others} if volcano else set())
+    assert ("Lost with the definition: 1 Queue." in said.stdout) is not volcano
+
+
 async def test_u3_u5_gates_that_others_keep_shut_are_named(
     store: StoredObjects, cluster: Path
 ) -> None:
@@ -153,7 +195,7 @@ async def test_u3_u5_gates_that_others_keep_shut_are_named(
     for words in (("pause", "--release"), ("uninstall", "--gates=open")):
         said = await called(cluster, *words, "--yes")
         assert said.exit_code == 1
-        assert said.stderr == "cardquota: 2 gates stay shut, of team/a, team/b: 403: no\n"
+        assert said.stderr == "cardquota: 2 gates not opened, of team/a, team/b: 403: no\n"
     assert set(policies) <= set(store.objects)  # what goes after the gates is still there
     assert '"eve"' not in str([store.objects[path]["spec"] for path in policies])
 
@@ -163,3 +205,40 @@ async def test_u5_what_becomes_of_gates_must_be_said(cluster: Path) -> None:
         said = await called(cluster, *words)
         assert said.exit_code == 2
         assert "--gates" in said.stderr
+
+
+def shipped() -> dict[str, Object]:
+    """Every object of manifests/, by its path."""
+    found = {}
+    for file in sorted((CHECKOUT / "manifests").glob("[bc]*/**/*.yaml")):
+        for one in yaml.safe_load_all(file.read_text()):
+            if file.name in ("kustomization.yaml", "changed.yaml") or "metadata" not in one:
+                continue
+            version, meta = one["apiVersion"], one["metadata"]
+            where = f"/{'apis' if '/' in version else 'api'}/{version}/"
+            where += f"namespaces/{meta['namespace']}/" if "namespace" in meta else ""
+            found[f"{where}{plural(one['kind'])}/{meta['name']}"] = one
+    return found
+
+
+async def test_u6_all_that_the_manifests_have_is_deleted(
+    store: StoredObjects, cluster: Path
+) -> None:
+    """Of every component; and not the same objects of somebody else, without our label."""
+    others = {}
+    for path, body in shipped().items():
+        # In the operator's namespace what has such a name counts as the product's.
+        inside = body["metadata"].get("namespace") == v.OPERATOR_NAMESPACE
+        name = f"my-{body['metadata']['name']}" if inside else f"{body['metadata']['name']}-x"
+        meta = {**body["metadata"], "name": name, "labels": {"app.kubernetes.io/name": "another"}}
+        others[f"{path.rpartition('/')[0]}/{name}"] = {**body, "metadata": meta}
+    store.objects = {**shipped(), **others}
+    said = await called(cluster, "uninstall", "--gates=keep", "--yes")
+    assert said.exit_code == 0, said.output
+    namespace = "/api/v1/namespaces/cardquota-system"
+    assert set(store.objects) - set(others) == {namespace}  # others have something in it
+    assert set(others) <= set(store.objects)
+    assert "Namespace <cardquota-system> stays: others have " in said.stdout
+    store.objects = shipped()
+    await called(cluster, "uninstall", "--gates=keep", "--yes")
+    assert store.objects == {}
