@@ -37,9 +37,9 @@ demo: build ## Run the commands of the README on a real control plane (KEEP=1 le
 test: build ## Run all tests except the long ones
 	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m "not long"
 
-test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, chaos, the demo
+test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, images, chaos, the demo
 	$(BIN)/python -m cardquota_dev build --node
-	$(PYTEST) $(call IN_TIME,360) $(SLOWEST) -m long
+	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m long
 
 test-fast: $(STAMP) ## Run the tests that need no control plane
 	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive"

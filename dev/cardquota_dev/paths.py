@@ -15,6 +15,9 @@ GO_MODULE = CHECKOUT / "dev" / "controlplane"
 CONTAINERD_MODULE = CHECKOUT / "dev" / "containerd"
 """The Go module that pins the version of containerd, with the program of the node's one image."""
 
+CNI_MODULE = CHECKOUT / "dev" / "cni"
+"""The Go module that pins the version of the plugins that give pods a network."""
+
 DEFAULT_PLANE = CHECKOUT / ".up"
 """The default folder of a plane started by `up`: one per checkout."""
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..paths import CONTAINERD_MODULE, GO_MODULE, cache
+from ..paths import CNI_MODULE, CONTAINERD_MODULE, GO_MODULE, cache
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,17 @@ CONTAINERD = BinarySet(
         "containerd-shim-runc-v2": f"{_CONTAINERD}/containerd-shim-runc-v2",
         "ctr": f"{_CONTAINERD}/ctr",
         "environment": "./environment",
+    },
+)
+
+_CNI = "github.com/containernetworking/plugins/plugins"
+
+CNI = BinarySet(
+    CNI_MODULE,
+    {
+        "bridge": f"{_CNI}/main/bridge",
+        "host-local": f"{_CNI}/ipam/host-local",
+        "loopback": f"{_CNI}/main/loopback",
     },
 )
 
