@@ -103,6 +103,15 @@ def up(
             "file stands for. Needs Linux and root.",
         ),
     ] = False,
+    deployed: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="Deploy the product on the real node, by the manifests, from this archive of its "
+            "image (`make image`): with --node alone.",
+        ),
+    ] = None,
     hpa_fast: Annotated[
         bool,
         typer.Option(
@@ -175,6 +184,8 @@ def up(
         raise typer.BadParameter(f"is one of {', '.join(CHOICES)}", param_hint="--crds")
     if crds == "none" and not without_product:
         raise typer.BadParameter("the product needs queues", param_hint="--crds")
+    if deployed and (not node or without_product or extender or config or volcano):
+        raise typer.BadParameter("goes with --node alone", param_hint="--deployed")
     options = Options(
         folder=Folder(absolute(folder)),
         nodes=tuple(map(absolute, nodes or [DEFAULT_NODES])),
@@ -182,6 +193,7 @@ def up(
         replicas=0 if without_product else replicas,
         extender=extender,
         real_node=node,
+        deployed=absolute(deployed) if deployed else None,
         quick_autoscaler=hpa_fast,
         bin_dir=absolute(bin_dir) if bin_dir else None,
         background=background,

@@ -21,6 +21,9 @@ CERT_MANAGER_MODULE = CHECKOUT / "dev" / "certmanager"
 HELM_MODULE = CHECKOUT / "dev" / "helm"
 """The Go module that pins the version of Helm, which the chart is tried with."""
 
+CNI_MODULE = CHECKOUT / "dev" / "cni"
+"""The Go module that pins the version of the plugins that give pods a network."""
+
 DEFAULT_PLANE = CHECKOUT / ".up"
 """The default folder of a plane started by `up`: one per checkout."""
 

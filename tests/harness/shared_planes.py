@@ -24,6 +24,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",
+    "tests/integration/image/": "images",
     "tests/integration/leader/": "plane",
     "tests/integration/node/": "plane",
     "tests/integration/release_files/": "plane",

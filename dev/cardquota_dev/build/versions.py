@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Final
 
 from ..failure import PlaneError
-from ..paths import CERT_MANAGER_MODULE, CONTAINERD_MODULE, GO_MODULES, HELM_MODULE, cache
+from ..paths import (
+    CERT_MANAGER_MODULE,
+    CNI_MODULE,
+    CONTAINERD_MODULE,
+    GO_MODULES,
+    HELM_MODULE,
+    cache,
+)
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,17 @@ CONTAINERD = BinarySet(
 HELM = BinarySet(HELM_MODULE, {"helm": "helm.sh/helm/v3/cmd/helm"})
 
 CERT_MANAGER = BinarySet(CERT_MANAGER_MODULE, {"cert-manager": "."})
+
+_CNI = "github.com/containernetworking/plugins/plugins"
+
+CNI = BinarySet(
+    CNI_MODULE,
+    {
+        "bridge": f"{_CNI}/main/bridge",
+        "host-local": f"{_CNI}/ipam/host-local",
+        "loopback": f"{_CNI}/main/loopback",
+    },
+)
 
 COMPILER_FLAGS = ("-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace,notest")
 """Flags that decide what is compiled; `go list` takes them too."""

@@ -15,6 +15,7 @@ from ..failure import PlaneError
 from ..paths import CHECKOUT
 from .archive import Image, set_modes, write_archive
 from .layers import Layer, project_layer, python_layer, wheels_layer
+from .requirements import image_lacks
 from .sbom import write_bill
 from .target import ENVIRONMENT, USER, Target, architecture
 
@@ -51,7 +52,6 @@ def build_images(targets: Iterable[Target], folder: Path) -> Iterator[BuiltImage
 
 def build_root(target: Target, folder: Path) -> None:
     """Write an image's files into the folder, for a build by other means. Raises PlaneError."""
-    architecture()
     with tempfile.TemporaryDirectory() as scratch:
         for _, layers in _layers([target], Path(scratch), moment()):
             for layer in layers:
@@ -62,6 +62,8 @@ def build_root(target: Target, folder: Path) -> None:
 def _layers(
     targets: Iterable[Target], scratch: Path, moment: int
 ) -> Iterator[tuple[Target, list[Layer]]]:
+    if lacking := image_lacks():
+        raise PlaneError(lacking)
     python = python_layer(scratch / "python")
     project = project_layer(python, scratch / "project", moment)
     for target in targets:

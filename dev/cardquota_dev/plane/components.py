@@ -57,8 +57,12 @@ def api_server(
     port: int,
     *,
     store_json: bool,
+    to_pods: bool = False,
 ) -> Program:
-    """The API server, with RBAC and static tokens. It knows a kubelet by the same authority."""
+    """The API server, with RBAC and static tokens. It knows a kubelet by the same authority.
+
+    `to_pods`: whether it finds the pods of a Service itself.
+    """
     flags: dict[str, object] = {
         "etcd-servers": store,
         "advertise-address": "127.0.0.1",
@@ -75,6 +79,8 @@ def api_server(
         "service-cluster-ip-range": "10.0.0.0/16",
         "allow-privileged": "true",
     }
+    if to_pods:  # there is no kube-proxy
+        flags["enable-aggregator-routing"] = "true"
     if store_json:
         flags["storage-media-type"] = "application/json"
     url = f"https://127.0.0.1:{port}"

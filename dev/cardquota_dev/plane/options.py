@@ -33,6 +33,10 @@ class Options:
     """Whether the product is the scheduler's extender."""
     real_node: bool = False
     """Whether there is a real node: containerd, a kubelet and the node agent."""
+    deployed: Path | None = None
+    """The archive of the image by which the operator is deployed on the real node. None: it is
+    processes of the plane.
+    """
     store_json: bool = False
     """Have the API server store JSON, so that a test can read etcd itself."""
     crds: str = ""
@@ -71,6 +75,8 @@ class Options:
             flags.append("--extender")
         if self.real_node:
             flags.append("--node")
+        if self.deployed is not None:
+            flags.append(f"--deployed={self.deployed}")
         if self.quick_autoscaler:
             flags.append("--hpa-fast")
         if self.bin_dir is not None:

@@ -14,6 +14,8 @@ from . import components
 from .children import Children
 from .credentials.identities import Identity, make_identities, write_kubeconfigs
 from .credentials.keys import make_keys
+from .deployed.network import SERVICE, Network
+from .deployed.operator import start_operator
 from .discovery import binaries
 from .folder import Folder
 from .kubectl import apply
@@ -21,6 +23,7 @@ from .options import Options
 from .ports import free_ports
 from .probe import Probe
 from .product.product import Product
+from .real_node import cgroups
 from .real_node.end import end_real_node
 from .real_node.names import NODE
 from .real_node.start import start_real_node
@@ -40,7 +43,9 @@ _PATIENCE = 120.0
 class Plane:
     """A plane that starts, runs and stops. `start` may be cancelled anywhere."""
 
-    def __init__(self, options: Options, state: PlaneState) -> None:
+    def __init__(self, options: Options, state: PlaneState, network: Network | None = None) -> None:
+        """`network`: the one that the plane is in, if it has one of its own."""
+        self._network = network
         self._options, self._state = options, state
         self._folder: Folder = options.folder
         self._children = Children(self._folder, state)
@@ -51,9 +56,12 @@ class Plane:
         found = binaries(folder=self._options.bin_dir)
         metered = self._options.quick_autoscaler
         node = NODE if self._options.real_node else ""
-        keys = make_keys(self._folder, hosts=[HOST, NODE])
+        keys = make_keys(self._folder, hosts=[HOST, NODE], addresses=[SERVICE])
         identities = make_identities(self._folder, usage=metered, node=node)
         ports = free_ports(6)
+        if self._network is not None:
+            ports[2] = self._network.port
+            await self._network.open()
         store = components.etcd(found["etcd"], self._folder, *ports[:2])
         server = components.api_server(
             found["kube-apiserver"],
@@ -62,6 +70,7 @@ class Plane:
             store.address,
             ports[2],
             store_json=self._options.store_json,
+            to_pods=self._network is not None,
         )
         write_kubeconfigs(identities, server.address, keys)
         self._state.server, self._state.bin_dir = server.address, str(found["kubectl"].parent)
@@ -106,6 +115,7 @@ class Plane:
                     found["kubectl"],
                     keys,
                     server.address,
+                    SERVICE if self._network is not None else "",
                 )
             if metered:
                 await start_usage(
@@ -116,7 +126,11 @@ class Plane:
                 await start_volcano(
                     self._options, self._children, probe, found["kubectl"], keys, server.address
                 )
-            if self._options.replicas:
+            if self._options.deployed is not None:
+                await start_operator(
+                    self._folder, self._children, probe, found["kubectl"], self._options.deployed
+                )
+            elif self._options.replicas:
                 product = await self._start_product(found["kubectl"], identities, probe)
                 if self._options.extender:
                     asking = scheduler(rendered=await product.scheduler_configuration())
@@ -133,9 +147,13 @@ class Plane:
         if self._product is not None:
             await self._product.stop()
         await self._children.stop([name for name in self._children.names if name not in core])
+        if self._options.real_node:
+            cgroups.end(self._folder)  # the API server would wait for what its pods ask
         await self._children.stop(fixed)
         await self._children.stop(["kube-apiserver"])
         await self._children.stop(["etcd"])
+        if self._network is not None:
+            self._network.close()
         end_real_node(self._folder)
 
     async def _start_product(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from ..build.lock import acquire
 from ..failure import PlaneError
+from .deployed.network import Network
 from .folder import Folder
 from .options import Options
 from .plane import Plane
@@ -41,15 +42,15 @@ def supervise(options: Options) -> None:
         folder.clear()
         if options.real_node:
             enter(folder)
+        network = Network() if options.deployed is not None else None
         state = PlaneState()
         with _watchdog(folder, lock, state):
-            asyncio.run(_run(options, state))
+            asyncio.run(_run(Plane(options, state, network), options, state))
     finally:
         os.close(lock)
 
 
-async def _run(options: Options, state: PlaneState) -> None:
-    plane = Plane(options, state)
+async def _run(plane: Plane, options: Options, state: PlaneState) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

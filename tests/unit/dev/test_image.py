@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from cardquota_dev.failure import PlaneError
-from cardquota_dev.image import locks, packages, target
+from cardquota_dev.image import locks, target
 from cardquota_dev.image.archive import Image, write_archive
+from cardquota_dev.image.build import build_images
+from cardquota_dev.image.requirements import image_lacks
 
 CONFIG = {"Entrypoint": ["program"], "User": "65532:65532"}
 
@@ -87,18 +89,34 @@ def test_the_files_of_an_image_are_roots_and_give_no_other_rights(tmp_path: Path
     }
 
 
-def test_a_machine_without_locked_wheels_gets_no_image(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_locked_wheels_gets_no_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    with pytest.raises(PlaneError, match="x86_64 and aarch64, and this machine is riscv64"):
-        target.architecture()
+    lacking = "an image can be made on x86_64 and aarch64, and this machine is riscv64"
+    assert image_lacks() == lacking
+    with pytest.raises(PlaneError, match=lacking):
+        list(build_images([target.OPERATOR], tmp_path))
 
 
 def test_a_machine_without_apt_gets_no_image(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PlaneError, match="apt-get is missing"):
-        packages.download_packages(tmp_path / "apt")
+    assert image_lacks() == "an image is made of Debian's packages, and apt-get is missing"
+
+
+def test_a_machine_of_another_distribution_gets_no_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("apt-get", "dpkg-deb"):
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    theirs = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: theirs)
+    assert image_lacks() == (
+        "an image has Python 3.11 of Debian 12, and this machine is Debian GNU/Linux 13 (trixie)"
+    )
 
 
 def test_a_lock_with_another_version_is_found(

@@ -28,10 +28,10 @@ class Keys:
         self.service_account_public = folder.private / "service-account.pub"
 
 
-def make_keys(folder: Folder, hosts: Sequence[str] = ()) -> Keys:
+def make_keys(folder: Folder, hosts: Sequence[str] = (), addresses: Sequence[str] = ()) -> Keys:
     """An authority, a serving certificate for 127.0.0.1, a key for service account tokens.
 
-    `hosts`: other names that the certificate is valid for. The authority's own key is never
+    `hosts`, `addresses`: others that the certificate is valid for. The authority's own key is never
     written.
     """
     keys = Keys(folder)
@@ -44,7 +44,7 @@ def make_keys(folder: Folder, hosts: Sequence[str] = ()) -> Keys:
         .sign(authority_key, hashes.SHA256())
     )
     names = [
-        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+        *(x509.IPAddress(ipaddress.ip_address(one)) for one in ("127.0.0.1", *addresses)),
         x509.DNSName("localhost"),
         x509.DNSName("kubernetes.default.svc"),
         *map(x509.DNSName, hosts),

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from ..copying import copied
+
 INTERVAL = 0.5
 """Seconds between two checks of each replica."""
 
-_CHUNK = 65_536
 _TIMEOUT = aiohttp.ClientTimeout(total=2)
 
 
@@ -74,12 +75,8 @@ class Balancer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             opened = await self._connect()
-            if opened is None:
-                return
-            try:
-                await asyncio.gather(_copy(reader, opened[1]), _copy(opened[0], writer))
-            finally:
-                opened[1].close()
+            if opened is not None:
+                await copied(reader, writer, *opened)
         finally:
             writer.close()
 
@@ -95,13 +92,3 @@ class Balancer:
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy one direction to its end. A reset connection counts as the end."""
-    with suppress(ConnectionError):
-        while data := await reader.read(_CHUNK):
-            writer.write(data)
-            await writer.drain()
-    with suppress(OSError):
-        writer.write_eof()

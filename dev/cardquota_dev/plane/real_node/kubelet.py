@@ -10,8 +10,13 @@ from .inventory import LABELS
 from .names import MARK, NODE
 
 
-def kubelet(folder: Folder, keys: Keys, kubeconfig: str, port: int, health: int) -> Program:
-    """A kubelet that registers the node. Only the API server may ask it for logs and the like."""
+def kubelet(
+    folder: Folder, keys: Keys, kubeconfig: str, port: int, health: int, *, address: str
+) -> Program:
+    """A kubelet that registers the node. Only the API server may ask it for logs and the like.
+
+    `address`: the node's. Empty: one of this machine's.
+    """
     configuration = folder.node / "kubelet.json"
     write_private_json(
         configuration,
@@ -50,6 +55,7 @@ def kubelet(folder: Folder, keys: Keys, kubeconfig: str, port: int, health: int)
         "config": configuration,
         "kubeconfig": kubeconfig,
         "hostname-override": NODE,
+        **({"node-ip": address} if address else {}),
         "node-labels": ",".join(f"{key}={value}" for key, value in labels.items()),
     }
     return Program(

@@ -23,6 +23,7 @@ _NEW_MOUNTS: Final = 0x0002_0000
 _FOLDERS: Final = {
     "/var/lib/kubelet": "kubelet",
     "/run/containerd": "run",
+    "/var/lib/cni": "cni-results",
     "/var/log": "log",
 }
 """Folder of the plane's node by the path where the node has it."""

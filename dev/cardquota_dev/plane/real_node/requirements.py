@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ...build.build import build
-from ...build.versions import CONTAINERD, kubelet
+from ...build.versions import CNI, CONTAINERD, kubelet
 from ...failure import PlaneError
 from . import cgroups
 
@@ -49,6 +49,7 @@ def provide() -> None:
     runc()
     build(CONTAINERD)
     build(kubelet())
+    build(CNI)
 
 
 def runc() -> Path:

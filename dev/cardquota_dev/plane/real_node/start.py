@@ -19,14 +19,25 @@ _PATIENCE = 120.0
 
 
 async def start_real_node(
-    folder: Folder, children: Children, probe: Probe, kubectl: Path, keys: Keys, server: str
+    folder: Folder,
+    children: Children,
+    probe: Probe,
+    kubectl: Path,
+    keys: Keys,
+    server: str,
+    address: str = "",
 ) -> None:
-    """Return once the node offers the memory of its cards. Raises PlaneError."""
+    """Return once the node offers the memory of its cards. Raises PlaneError.
+
+    `address`: the node's, where its pods have a network of their own. Empty: they have none.
+    """
     ports = free_ports(3)
-    await children.start(containerd(folder))
+    await children.start(containerd(folder, pod_network=bool(address)))
     await children.until(lambda: listens(folder), "containerd ready", _PATIENCE)
     await import_image(folder)
-    node = kubelet(folder, keys, str(folder.private / "kubeconfig-kubelet"), *ports[:2])
+    node = kubelet(
+        folder, keys, str(folder.private / "kubeconfig-kubelet"), *ports[:2], address=address
+    )
     await children.start(node)
     await apply(kubectl, folder.kubeconfig, [RIGHTS])
     await children.until(partial(_ready, probe), f"node {NODE} Ready", _PATIENCE)
