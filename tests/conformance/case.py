@@ -28,7 +28,7 @@ ALTERED = ("queue", "group")
 """Kinds whose objects are there: a stage changes them."""
 _CASE = frozenset(
     {"rule", "says", "given", "pods", "rows", "conditions", "answers", "then", "settings"}
-    | {"simulated only"}
+    | {"simulated only", "needs"}
 )
 _STAGE = frozenset({"change", "expect", "rows", "conditions", "answers"})
 _EXPECTED = frozenset({*ANSWERS, "text", "held", "node", "pending", "warns", "affinity", "times"})
@@ -128,6 +128,8 @@ class Case:
     """Of the configuration. A cluster has one configuration: such a case is simulated alone."""
     simulated_only: str
     """Why it is simulated alone, if not for its settings."""
+    needs: str
+    """What an older Kubernetes does not have, for the mark `newer_kubernetes`; mostly nothing."""
     namespace: str
 
     def objects(self, kind: str) -> list[Thing]:
@@ -165,6 +167,7 @@ def _case(prefix: str, case: Mapping[str, Any]) -> Case:
         stages=tuple(_stage(s, prefix, namespace) for s in (first, *case.get("then", ()))),
         settings=case.get("settings", {}),
         simulated_only=case.get("simulated only", ""),
+        needs=case.get("needs", ""),
         namespace=namespace,
     )
 

@@ -80,7 +80,13 @@ def _played(player: OnPlane, simulated: tuple[ObservedCase, ObservedCase]) -> Ca
     return outcome
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: case.id)
+def _needing(case: Case) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.newer_kubernetes(case.needs),) if case.needs else ()
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.id, marks=_needing(case)) for case in _CASES]
+)
 def test_on_the_plane(case: Case, outcomes: Mapping[str, CaseResult]) -> None:
     outcome = outcomes[case.id]
     assert outcome.wrong == [], case.says

@@ -14,10 +14,14 @@ from cardquota_dev.build.versions import chosen
 
 DEVICE_CLAIMS: Final = "device claims (resource.k8s.io/v1)"
 DEVICE_CLASSES_AS_RESOURCES: Final = "device classes asked for as a resource"
+HEALTH_OF_DEVICES: Final = "the health of devices in a pod's status"
+POD_LEVEL_RESOURCES: Final = "what a pod itself asks for"
 _SINCE: Final[Mapping[str, KubernetesVersion]] = {
     **{name: one.since for name, one in FEATURES.items()},
     DEVICE_CLAIMS: KubernetesVersion(1, 34),
     DEVICE_CLASSES_AS_RESOURCES: KubernetesVersion(1, 36),
+    HEALTH_OF_DEVICES: KubernetesVersion(1, 36),
+    POD_LEVEL_RESOURCES: KubernetesVersion(1, 34),
 }
 
 

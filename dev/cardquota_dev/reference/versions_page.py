@@ -21,8 +21,9 @@ it of the cluster at hand, and which settings cannot be used there.
 ## What needs a newer one
 
 {features}
-All else works with each of them, as far as Kubernetes itself has it: there are no claims of devices
-(`resource.k8s.io/v1`) before 1.34.
+All else works with each of them, as far as Kubernetes itself has it: without feature gates, claims
+of devices (`resource.k8s.io/v1`) and requests of a pod itself are there from 1.34 on, and device
+classes asked for as a resource and the health of devices in a pod's status from 1.36 on.
 
 ## What was tried
 

@@ -8,6 +8,7 @@ from cardquota.cluster.api import Client
 from cardquota.cluster.watch import Delivery, OptionalReflector
 from cardquota.loop import Backoff
 from cardquota.quota.objects import DeviceClass
+from harness.newer_kubernetes import DEVICE_CLASSES_AS_RESOURCES
 
 from .conftest import until
 from .mirror import reflecting
@@ -43,6 +44,7 @@ def a_reflector(client: Client, sink: ResourceNames, *paths: str) -> OptionalRef
     )
 
 
+@pytest.mark.newer_kubernetes(DEVICE_CLASSES_AS_RESOURCES)
 async def test_device_classes_are_read_by_the_version_that_is_served(
     client: Client, unique: str
 ) -> None:

@@ -12,6 +12,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.plane.real_node.requirements import real_node_lacks
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from conftest import decides
+from harness.newer_kubernetes import HEALTH_OF_DEVICES
 from integration.asking import Object
 
 from .real_node import AGENT, ALL, KUBELET, SIZES, RealNode, queue_on_node
@@ -119,6 +120,7 @@ def test_containers_go_on_without_the_agent_and_those_after_its_restart_get_thei
     assert [node.card_seen(name) for name in ("before", "after")] == ["1", "0"]
 
 
+@pytest.mark.newer_kubernetes(HEALTH_OF_DEVICES)
 def test_a_sick_card_gives_no_memory_until_it_recovers_and_its_pods_say_so(
     node: RealNode, by_hand: RealNode
 ) -> None:
@@ -169,6 +171,7 @@ def test_a_pod_that_arrives_without_the_agent_fails_and_its_quota_is_free_again(
     node.runs("next")
 
 
+@pytest.mark.newer_kubernetes(HEALTH_OF_DEVICES)
 def test_a_container_is_tried_again_once_its_pod_says_which_card_it_has(by_hand: RealNode) -> None:
     by_hand.create("p", 100)
     eventually(

@@ -11,6 +11,7 @@ from builders import GPU
 from cardquota.quota.objects import Pod, PodSpec
 from cardquota.quota.pods import PodTotals, pod_totals
 from cardquota_dev.testing import Cluster, eventually
+from harness.newer_kubernetes import POD_LEVEL_RESOURCES
 
 from ..asking import ask
 from .any_pod import any_spec
@@ -39,6 +40,7 @@ def runtime_classes(plane: Cluster, unique: str) -> Iterator[tuple[str, ...]]:
         ask(plane, "DELETE", f"{_CLASSES}/{name}")
 
 
+@pytest.mark.newer_kubernetes(POD_LEVEL_RESOURCES)
 @pytest.mark.slow
 def test_p1_the_totals_are_what_the_scheduler_counts(
     plane: Cluster, namespace: str, runtime_classes: tuple[str, ...]
