@@ -7,7 +7,7 @@ WORKDIR /src
 COPY . .
 RUN python3 -m venv /tools \
  && /tools/bin/pip install --constraint constraints.txt hatchling installer packaging typer
-ENV PYTHONPATH=dev
+ENV PYTHONPATH=dev:operator
 
 FROM build AS node-files
 RUN /tools/bin/python -m cardquota_dev.image root node /image

@@ -30,7 +30,7 @@ EVERYTHING = {
     },
     "imagePullSecrets": [{"name": "registry"}],
     "image": {"registry": "mirror.example:5000", "digest": f"sha256:{'0' * 64}"},
-    "nodeAgent": {"enabled": True},
+    "nodeAgent": {"enabled": True, "image": {"digest": f"sha256:{'1' * 64}"}},
 }
 
 
@@ -63,7 +63,7 @@ def test_all_pods_are_restricted_and_start_in_their_priority_class(release: Helm
         answer = ask(release.cluster, "POST", "/api/v1/namespaces/kube-system/pods?dryRun=All", pod)
         assert answer.ok, answer.said
         image = answer.body["spec"]["containers"][0]["image"]
-        assert image == f"mirror.example:5000/cardquota@sha256:{'0' * 64}"
+        assert image == f"mirror.example:5000/cardquota-node@sha256:{'1' * 64}"
     finally:
         release("uninstall")
 

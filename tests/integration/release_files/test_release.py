@@ -105,7 +105,7 @@ def test_the_manifests_are_built_and_applied(
         return {(one["kind"], one["metadata"]["name"]) for one in found}
 
     assert names(built) == names(one_file)
-    applied = plane.kubectl("apply", "--dry-run=client", "-f", str(dist["install.yaml"]))
+    applied = plane.kubectl("create", "--dry-run=client", "-f", str(dist["install.yaml"]))
     assert applied.returncode == 0, applied.stderr
 
 
