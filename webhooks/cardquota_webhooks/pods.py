@@ -52,6 +52,7 @@ from cardquota.quota.pods.pod_facts import (
     pod_facts,
     why_no_quota_counts,
 )
+from cardquota.quota.reports.audit_counts import OTHERS
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of, effect_on_create
 from cardquota.settings import Settings
 
@@ -288,7 +289,7 @@ class PodReviews:
     async def _review(self, request: Request, *, sets_gate: bool) -> AdmissionResponse:
         too_large = answer_to_large_pod(request, self._ledger, self._settings)
         if too_large is not None:
-            return too_large
+            return self._counted_large(request, too_large)
         left_out = self._left_out(request) if sets_gate else []
         pod, facts = _read(request, request.object, without=left_out)
         keys = key_warnings(request, KEYS_OF_PODS)
@@ -302,8 +303,7 @@ class PodReviews:
         facts, verdict = await self._judge(pod, facts)
         effect = self._effect(facts, verdict)
         if effect is Effect.WARN and not request.dry_run:
-            enforced = self._effect_in(v.Mode.ENFORCE, facts, verdict)
-            self._audited(verdict.queue, facts.namespace, enforced)
+            self._count(facts, verdict)
         gate = effect is Effect.GATE
         waits = gate and (gated or sets_gate)
         if not waits and self._visibility.namespace_unknown(facts):
@@ -325,6 +325,19 @@ class PodReviews:
         if left_out:
             warnings += (request_messages.keys_left_out(left_out),)
         return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings, gated=gate)
+
+    def _count(self, facts: PodFacts, verdict: Verdict) -> None:
+        """What enforcement would have done with a pod that audit mode lets by."""
+        account = self._ledger.account(verdict.queue)
+        known = not verdict.queue or (account is not None and account.facts is not None)
+        enforced = self._effect_in(v.Mode.ENFORCE, facts, verdict)
+        self._audited(verdict.queue if known else OTHERS, facts.namespace, enforced)
+
+    def _counted_large(self, request: Request, answer: AdmissionResponse) -> AdmissionResponse:
+        """The answer to a pod that is not read. In audit mode alone it has a warning."""
+        if answer.warnings and not request.dry_run:
+            self._audited(OTHERS, request.namespace, Effect.DENY)
+        return answer
 
     def _left_out(self, request: Request) -> list[str]:
         """Keys of ours that it came with (I3)."""

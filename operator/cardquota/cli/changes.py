@@ -2,6 +2,7 @@
 taken, or data at the end.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,6 +34,10 @@ class Changes:
     def note(self, text: str) -> None:
         """What to know about it, printed at the end."""
         self._notes.append(text)
+
+    def notes(self, texts: Iterable[str]) -> None:
+        """Several of these."""
+        self._notes += texts
 
     def end(self, nothing: str) -> None:
         """`nothing`: what is said if there was nothing to do."""

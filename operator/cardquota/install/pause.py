@@ -58,7 +58,11 @@ def paused(document: Mapping[str, Any], said: str) -> dict[str, Any]:
 
 def resumed(document: Mapping[str, Any]) -> dict[str, Any]:
     """The object as it is without a pause, and without `opened_to`."""
-    found = guarded(document)
+    return _unpaused(guarded(document))
+
+
+def _unpaused(document: Mapping[str, Any]) -> dict[str, Any]:
+    found = deepcopy(dict(document))
     annotations = found["metadata"].get("annotations") or {}
     if annotations.pop(PAUSED, None) is not None and not annotations:
         del found["metadata"]["annotations"]
@@ -100,10 +104,11 @@ def guarded(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def fault(wanted: Mapping[str, Any], found: Mapping[str, Any] | None) -> str:
     """How an object differs from the rendered one, or that it is paused, as a sentence; empty if it
-    is right. `found`: as the API server returns it, None if it is missing.
+    is right, which GUARD is not while somebody else may open gates. `found`: as the API server
+    returns it, None if it is missing.
     """
     kind, name = wanted["kind"], wanted["metadata"]["name"]
-    differs = differences(wanted, found and resumed(found))
+    differs = differences(wanted, found and _unpaused(found))
     if differs:
         return report_messages.installation_fault(kind, name, differs)
     said = pause_said(found) if found else ""

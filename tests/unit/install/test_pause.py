@@ -98,3 +98,10 @@ def test_u3_one_user_more_may_open_gates_and_then_none(user: str) -> None:
     assert opened_to(found, "another") == opened_to(POLICY, "another")
     assert guarded(found) == resumed(found) == POLICY
     assert guarded(POLICY) == POLICY
+
+
+def test_u3_who_else_may_open_gates_is_told_until_that_is_over() -> None:
+    """A command that was killed leaves it so, and no pause need be there any more."""
+    found = opened_to(POLICY, "eve")
+    assert "has another variables[gateDropped].expression" in fault(POLICY, found)
+    assert fault(POLICY, resumed(found)) == ""

@@ -18,6 +18,7 @@ from builders.volcano_job import VolcanoJobBody
 from cardquota.cluster.events import ObjectReference
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.metrics import Metrics
+from cardquota.quota import Effect
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
 from cardquota.quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
@@ -133,8 +134,16 @@ class Endpoint:
         )
         ledger, settings, refused = self.ledger, self.settings, self.metrics.refused_writes
         known, clock = (lambda: self.synced and not self.late), (lambda: self.now)
+        self.audited: list[tuple[str, str, Effect]] = []
+        """What audit mode let by: queue, namespace, and what enforcement would have done."""
         self.pods = PodReviews(
-            ledger, settings, visibility, self.claims, lambda: self.synced, late=lambda: self.late
+            ledger,
+            settings,
+            visibility,
+            self.claims,
+            lambda: self.synced,
+            late=lambda: self.late,
+            audited=lambda *row: self.audited.append(row),
         )
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""

@@ -9,6 +9,7 @@ from builders import H200, H800, a_namespace, a_node, a_pod, a_queue
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import Effect
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import queue_messages, request_messages
 
@@ -439,3 +440,16 @@ async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> 
             assert not notes - {v.QUEUE_NAME, v.CARD_NAME}
             assert not label
             assert patched(body.body, said.patch) == []
+
+
+async def test_what_audit_mode_lets_by_is_counted_for_queues_that_exist_alone() -> None:
+    """Section 2: a tenant may name anything, and may send what nobody reads."""
+    async with Endpoint(THREE, a_namespace("team").in_mode("audit")) as endpoint:
+        large = pod().annotated("x", "y" * 600_000)
+        for one in (pod(), pod(4), pod(4).in_queue("\U0001f600" * 250), large):
+            assert (await endpoint.mutate(one)).allowed
+        assert endpoint.audited == [
+            (THREE.name, "team", Effect.DENY),
+            ("*", "team", Effect.DENY),
+            ("*", "team", Effect.DENY),
+        ]

@@ -72,7 +72,8 @@ async def _pause(
 ) -> None:
     async with client_of(cluster) as client:
         if not given:
-            settings, _ = await read_installed_settings(client, settings)
+            settings, unknown = await read_installed_settings(client, settings)
+            changes.notes(unknown)
         objects = await _objects(client, settings)
         _no_other_version(objects)
         said = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} by {await whoami(client)}"
@@ -92,7 +93,8 @@ async def _resume(
 ) -> None:
     async with client_of(cluster) as client:
         if not given:
-            settings, _ = await read_installed_settings(client, settings)
+            settings, unknown = await read_installed_settings(client, settings)
+            changes.notes(unknown)
         objects = await _objects(client, settings)
         if any(resumed(one.body) != one.body for one in objects):
             await _until_answered(client)

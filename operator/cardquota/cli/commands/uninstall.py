@@ -113,7 +113,8 @@ async def _uninstall(
 ) -> None:
     async with client_of(cluster) as client:
         if not given:
-            settings, _ = await read_installed_settings(client, settings)
+            settings, unknown = await read_installed_settings(client, settings)
+            changes.notes(unknown)
         taker = _Taker(client, settings, changes)
         bindings = await taker.of((_BINDING,))
         await taker.take([one for one in bindings if one.name in DEMANDS], TAKES_UP)

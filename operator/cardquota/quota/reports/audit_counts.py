@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from ..limits import kept_name
 from ..verdict import Effect
 
 HOURS: Final = 24
@@ -18,7 +17,10 @@ HOURS: Final = 24
 MOST_ROWS: Final = 100
 """Rows of one hour: a day of the longest names is below the API server's limit of 1 MiB."""
 OTHERS: Final = "*"
-"""Queue and namespace of the row that counts what is beyond them."""
+"""Queue and namespace of the row that counts what is beyond them; also the queue of pods that name
+one that does not exist, since they may name anything."""
+_TOO_MANY: Final = 10**15
+"""Nobody has counted so far."""
 _FORM: Final = "%Y-%m-%dT%H"
 
 
@@ -26,7 +28,7 @@ class Audited(NamedTuple):
     """What is counted together."""
 
     queue: str
-    """Empty: the pod has none."""
+    """Of a queue that exists. Empty: the pod has none. OTHERS: it names another one."""
     namespace: str
     effect: Effect
     """What enforcement would have done: DENY or GATE."""
@@ -48,7 +50,6 @@ def recent_hours(now: float) -> tuple[str, ...]:
 
 def counted(counts: Counts, row: Audited, number: int = 1, *, most: int = MOST_ROWS) -> Audited:
     """Add to a row; to that of the others where there are too many. The row."""
-    row = row._replace(queue=kept_name(row.queue))
     if row not in counts and len(counts) >= most:
         row = row._replace(queue=OTHERS, namespace=OTHERS)
     counts[row] += number
@@ -66,7 +67,7 @@ def decoded(text: str) -> Counts:
     found = Counts()
     try:
         for queue, namespace, effect, number in json.loads(text):
-            if type(number) is int and number > 0:
+            if type(number) is int and 0 < number < _TOO_MANY:
                 found[Audited(str(queue), str(namespace), Effect(effect))] += number
     except (ValueError, TypeError, RecursionError):
         return Counts()

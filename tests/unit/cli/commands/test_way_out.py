@@ -242,3 +242,17 @@ async def test_u6_all_that_the_manifests_have_is_deleted(
     store.objects = shipped()
     await called(cluster, "uninstall", "--gates=keep", "--yes")
     assert store.objects == {}
+
+
+async def test_u6_settings_that_are_not_known_are_named(
+    store: StoredObjects, cluster: Path
+) -> None:
+    """Objects have other names with other settings: these would be passed over."""
+    deployment = "/apis/apps/v1/namespaces/cardquota-system/deployments/cardquota"
+    env = [{"name": "CARDQUOTA_WEBHOOK__NAME", "valueFrom": {}}]
+    template = {"spec": {"containers": [{"name": "cardquota", "env": env}]}}
+    meta = {"name": "cardquota", "namespace": "cardquota-system"}
+    store.objects[deployment] = {"metadata": meta, "spec": {"template": template}}
+    for words in (("pause",), ("uninstall", "--gates", "keep")):
+        said = await called(cluster, *words)
+        assert "name the operator's configuration with --config" in said.output
