@@ -2,7 +2,6 @@
 taken, or data at the end.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,12 +30,8 @@ class Changes:
         self._steps.append({"action": verb, "object": what})
         self._say(f"{done if self.yes else verb} {what}")
 
-    def note(self, text: str) -> None:
+    def note(self, *texts: str) -> None:
         """What to know about it, printed at the end."""
-        self._notes.append(text)
-
-    def notes(self, texts: Iterable[str]) -> None:
-        """Several of these."""
         self._notes += texts
 
     def end(self, nothing: str) -> None:

@@ -80,9 +80,9 @@ async def open_gates(client: Client) -> int:
         refused.clear()
         answers = await asyncio.gather(*(_open(client, pod, limit) for pod in waiting))
         for pod, why in zip(waiting, answers, strict=True):
-            if why:
+            if why is not None:
                 refused[f"{pod.namespace}/{pod.name}"] = why
-        opened += answers.count("")
+        opened += answers.count(None)
     if refused:
         names = first_of(sorted(refused), ", ", most=_MOST)
         first = refused[min(refused)]
@@ -90,8 +90,8 @@ async def open_gates(client: Client) -> int:
     return opened
 
 
-async def _open(client: Client, pod: GatedPod, limit: asyncio.Semaphore) -> str:
-    """Why the gate is shut still; empty if it is open, or the pod is gone or has changed."""
+async def _open(client: Client, pod: GatedPod, limit: asyncio.Semaphore) -> str | None:
+    """Why it was not opened; None if it was."""
     at = f"/spec/schedulingGates/{pod.at}"
     patch = [
         {"op": "test", "path": f"{at}/name", "value": v.GATE},
@@ -102,11 +102,11 @@ async def _open(client: Client, pod: GatedPod, limit: asyncio.Semaphore) -> str:
         async with limit:
             await client.patch(path, patch, content_type=JSON_PATCH, metadata_only=True)
     except ApiError as error:
-        # It is gone, or its gates are others by now: the next round looks again.
-        return "" if error.moved or error.failed_test else str(error)
+        # Such a pod is gone, or its gates are others by now: the next round looks again.
+        return str(error)
     except OutcomeUnknown as error:
         return without_call(str(error))
-    return ""
+    return None
 
 
 @asynccontextmanager

@@ -73,7 +73,7 @@ async def _pause(
     async with client_of(cluster) as client:
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
-            changes.notes(unknown)
+            changes.note(*unknown)
         objects = await _objects(client, settings)
         _no_other_version(objects)
         said = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} by {await whoami(client)}"
@@ -94,7 +94,7 @@ async def _resume(
     async with client_of(cluster) as client:
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
-            changes.notes(unknown)
+            changes.note(*unknown)
         objects = await _objects(client, settings)
         if any(resumed(one.body) != one.body for one in objects):
             await _until_answered(client)

@@ -114,7 +114,7 @@ async def _uninstall(
     async with client_of(cluster) as client:
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
-            changes.notes(unknown)
+            changes.note(*unknown)
         taker = _Taker(client, settings, changes)
         bindings = await taker.of((_BINDING,))
         await taker.take([one for one in bindings if one.name in DEMANDS], TAKES_UP)
