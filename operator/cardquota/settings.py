@@ -23,7 +23,7 @@ from pydantic_settings import (
 )
 
 from .quota.cards.vendor_table import VendorTable
-from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT, Policy
 from .section import Section
 from .setting_problem import setting_problem
 from .vendor_row import VendorRow
@@ -249,6 +249,8 @@ class Events(Section):
     then. Keep it well below the API server's `--event-ttl` (an hour)."""
 
 
+OwnerKind = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]{0,62}$")]
+"""Kind of a controller of pods, of any API group."""
 UserName = Annotated[str, Field(min_length=1, max_length=600)]
 """Of a user at the API server. A service account's has its two names, of 63 and 253 characters."""
 
@@ -324,8 +326,11 @@ class _Environment(EnvSettingsSource):
 
 
 def _in_camel_case(values: dict[str, Any]) -> dict[str, Any]:
+    """Names of variables; what a variable has as JSON may have other keys, as kinds of objects."""
     return {
-        to_camel(key): _in_camel_case(value) if isinstance(value, dict) else value
+        to_camel(key) if "_" in key else key: _in_camel_case(value)
+        if isinstance(value, dict)
+        else value
         for key, value in values.items()
     }
 
@@ -375,6 +380,10 @@ class Settings(BaseSettings):
     )
     """Names of DeviceClasses whose devices are no cards: in namespaces labelled `enforced`, where
     all other claims are refused, claims of them are let by (P7)."""
+    policy_by_owner: Annotated[dict[OwnerKind, Policy], Field(max_length=100)] = {}
+    """By kind of a pod's controller, whether its pods wait (`Gate`) or are refused (`Deny`) if they
+    do not fit now and their queue has no `card.policy`. Kinds that it leaves out keep their default
+    (section 2)."""
     webhook: Webhook = Webhook()
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0

@@ -84,6 +84,28 @@ def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) 
     assert f"{key}: there is no such setting any more: " in refused(tmp_path, written)
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{job: Gate}", "policyByOwner.job"),
+        ("{Job.batch: Gate}", "policyByOwner.Job.batch"),
+        ("{1: Gate}", "policyByOwner.1"),
+        ("{Job: Maybe}", "policyByOwner.Job"),
+        ("[Job]", "policyByOwner"),
+        (str(dict.fromkeys((f"K{number}" for number in range(101)), "Gate")), "policyByOwner"),
+    ],
+)
+def test_a_kind_that_is_none_or_a_policy_that_is_none_is_refused(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    assert said in refused(tmp_path, f"policyByOwner: {written}")
+
+
+def test_kinds_of_owners_may_stand_in_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDQUOTA_POLICY_BY_OWNER", '{"TaskRun": "Gate"}')
+    assert Settings().policy_by_owner == {"TaskRun": "Gate"}
+
+
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])
 def test_without_our_prefix_it_is_nothing_to_us(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Such names are other programs' too."""

@@ -32,7 +32,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named, queue_on_its_way
 from cardquota.quota.decisions.resize import judge_resize
-from cardquota.quota.decisions.verdict_texts import card_not_steered, told_of_default, with_holders
+from cardquota.quota.decisions.verdict_texts import card_not_steered, refusal_of, told_of_default
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
 from cardquota.quota.messages import (
@@ -311,7 +311,7 @@ class PodReviews:
                 return AdmissionResponse()
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
-            return _refusal(with_holders(self._ledger, facts, verdict))
+            return _refusal(refusal_of(self._ledger, facts, verdict))
         if gate and not waits:
             return self._gate_missing(pod, facts, verdict)
         warnings = (*self._warnings(verdict, effect, pod, facts), *keys)
@@ -441,7 +441,9 @@ class ResizeReviews:
         if not self._known() and mode is v.Mode.ENFORCE:
             return try_again(gate_messages.not_read_lately())
         if effect is Effect.DENY:
-            return deny(verdict.text, reason=verdict.reason or "Forbidden")
+            later, text = verdict.outcome is Outcome.WAITS, verdict.text
+            text = shortfall_messages.exceeded_for_now(text) if later else text
+            return deny(text, reason=verdict.reason or "Forbidden")
         warnings = (shortfall_messages.audited(verdict.text),) if effect is Effect.WARN else ()
         return AdmissionResponse(warnings=warnings)
 

@@ -343,7 +343,7 @@ class ScaleReviews:
         if asks.grants and effect is Effect.DENY and found.pods > asks.before:
             return self._grant(target, asks, found.pods, short)
         text = workload_messages.scale_refused(why, target.what, target.name, asked, found.pods)
-        text = shortfall_messages.with_held(text, held)
+        text = shortfall_messages.with_held(shortfall_messages.exceeded_for_now(text), held)
         partly = told_partly(effect, target.name, asked, found.pods, short)
         return _answer(effect, verdict, text, partly)
 

@@ -49,6 +49,43 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
+        when="The same in a refusal. Argo Workflows and Airflow create the pod again because of "
+        "these last words; any other refusal is a failed run for them.",
+        says=say(
+            shortfall_messages.exceeded_for_now,
+            say(
+                shortfall_messages.shortfalls,
+                _QUEUE,
+                [Shortfall(_H200, 1, 4, 3)],
+                constant("ADVICE_WAIT"),
+            ),
+        ),
+        where=(Where.REFUSAL, Where.SCALE, Where.RESIZE),
+        rule="E2, section 9",
+        do="As above.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The same, for a pod whose controller is of a kind that cardquota does not know.",
+        says=say(
+            shortfall_messages.owner_unknown,
+            say(
+                shortfall_messages.exceeded_for_now,
+                say(
+                    shortfall_messages.shortfalls,
+                    _QUEUE,
+                    [Shortfall(_H200, 1, 4, 3)],
+                    constant("ADVICE_WAIT"),
+                ),
+            ),
+            "TaskRun",
+        ),
+        where=(Where.REFUSAL,),
+        rule="section 2",
+        do="As it says, if the controller fails for it instead of trying again.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
         when="The same, with who holds the card: workloads of the pod's own namespace, three and "
         "then a count, and others as one number. It is true when the text is written: the event "
         "does not change when others hold the card.",

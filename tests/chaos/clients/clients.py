@@ -52,8 +52,6 @@ class WorkloadClient:
         reply = await self._api.create(path, body)
         if reply.ok:
             self.tally["created"] += 1
-        elif "exceeded quota" in reply.message:
-            self.tally["refused by a ResourceQuota after us"] += 1
         elif "denied the request" in reply.message or "denied request" in reply.message:
             if reply.code == _TRY_AGAIN:
                 self.tally["asked to try again"] += 1
@@ -61,6 +59,8 @@ class WorkloadClient:
             self.tally["denied"] += 1
             denial = Denial((queue, card), amount, sent, time.monotonic(), reply.message)
             self.denials.append(denial)
+        elif "exceeded quota" in reply.message:
+            self.tally["refused by a ResourceQuota after us"] += 1
         elif "x509" in reply.message or "tls:" in reply.message:
             self.tally[UNTRUSTED] += 1
         else:

@@ -16,7 +16,7 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.cluster.events import ObjectReference
-from cardquota.cluster.watch import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier, ledger_settings
 from cardquota.metrics import Metrics
 from cardquota.quota import Effect
 from cardquota.quota.ledger import Ledger
@@ -108,6 +108,7 @@ class Endpoint:
             audit=audit,
             default_queue=self.settings.default_queue,
             exempt_cpu_memory=self.settings.card_unlimited_cpu_memory,
+            policy_by_owner=ledger_settings(self.settings).policy_by_owner,
         )
         self.metrics = Metrics()
         self.notifier = ChangeNotifier()

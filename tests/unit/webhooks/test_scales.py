@@ -32,6 +32,7 @@ async def test_r1_people_are_refused_and_told_how_many_fit(resource: str) -> Non
             "total would be <10>, but capability is <3>; "
             f"3 of 10 replicas of {KIND[resource]} <web> fit: scale it to 3 at most, "
             "wait until some of the quota is free, or ask the queue's owner for a higher quota; "
+            "exceeded quota for now: try again later; "
             "held by web 1"
         )
         assert (await by_people(endpoint, 1, 3, resource)).allowed

@@ -15,7 +15,7 @@ from .delivery import (
     decode_identity,
     revision_of,
 )
-from .feed import AT_ONCE, CatchingUp, LeftOutReads, watched_kinds
+from .feed import AT_ONCE, CatchingUp, LeftOutReads, ledger_settings, watched_kinds
 from .listing import ClaimLookup, QueueLookup, Unreadable, list_objects
 from .optional_reflector import OptionalReflector
 from .reflector import Reflector

@@ -29,6 +29,7 @@ from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import PodGroup
 from ...quota.objects.queue import Queue
 from ...quota.objects.workload import Workload
+from ...quota.pods.owner_kinds import POLICY_BY_OWNER
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import CoveredNamespaces, InstallationMode, Settings
@@ -192,6 +193,7 @@ def ledger_settings(settings: Settings) -> LedgerSettings:
         group_priority_classes=frozenset(settings.release.group_priority_classes),
         memory_by_row=settings.memory_by_row,
         makes_groups=with_volcano,
+        policy_by_owner={**POLICY_BY_OWNER, **settings.policy_by_owner},
         exempt=frozenset(settings.unwatched_namespaces),
         labelled=settings.namespaces is CoveredNamespaces.LABELLED,
         require_namespaces=settings.require_namespaces,

@@ -41,6 +41,18 @@ def with_holders(
     return verdict._replace(text=_with_held(verdict.text, found, most, of_several=len(lacks) > 1))
 
 
+def refusal_of(ledger: LedgerReader, facts: PodFacts, verdict: Verdict) -> Verdict:
+    """The verdict on a pod that is refused. If it might have waited, its text also says that it may
+    fit later, how its like would wait if that was never decided, and who holds what it lacks.
+    """
+    if verdict.outcome is not Outcome.WAITS:
+        return verdict
+    text = shortfall_messages.exceeded_for_now(verdict.text)
+    if ledger.owner_unknown(facts, verdict.queue):
+        text = shortfall_messages.owner_unknown(text, facts.controller)
+    return with_holders(ledger, facts, verdict._replace(text=text))
+
+
 def with_holders_of(
     ledger: LedgerReader, group: str, queue: str, text: str, lacks: Sequence[str], *, most: int
 ) -> str:

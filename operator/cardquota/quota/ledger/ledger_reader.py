@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
@@ -20,6 +20,7 @@ from ..limits import (
     WAITING_PODS_OF_ONE,
 )
 from ..nodes.node_cache import NodeCache
+from ..pods.owner_kinds import POLICY_BY_OWNER
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, kept_size
@@ -46,8 +47,6 @@ _NAMED_QUEUE: Final = 7_000
 """Bytes of the account of a queue that only a pod names."""
 _NAMED_GROUP: Final = 3_000
 """Bytes of a group that only a pod names."""
-JOB: Final = "Job"
-"""Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
@@ -71,6 +70,8 @@ class LedgerSettings:
     are that it asks about (V3)."""
     makes_groups: bool = False
     """Whether Volcano's controllers run, which give a group to pods without one (V8)."""
+    policy_by_owner: Mapping[str, Policy] = field(default_factory=lambda: POLICY_BY_OWNER)
+    """By kind of a pod's controller (section 2). Of kinds that are not in it pods are refused."""
     group_priority_classes: frozenset[str] = frozenset()
     """Those that count for groups without pods; none: all but those of the system (E6)."""
     memory_by_row: bool = False
@@ -266,8 +267,19 @@ class LedgerReader:
     def policy_by_controller(self, facts: PodFacts) -> Policy:
         """The policy of a pod whose queue has none."""
         group = self.groups.get(facts.group) if facts.group else None
-        waits = facts.controller == JOB or (group is not None and group.gang)
-        return Policy.GATE if waits else Policy.DENY
+        if group is not None and group.gang:
+            return Policy.GATE
+        return self.settings.policy_by_owner.get(facts.controller, Policy.DENY)
+
+    def is_batch(self, facts: PodFacts) -> bool:
+        """Whether a controller made the pod whose pods wait by default."""
+        return self.settings.policy_by_owner.get(facts.controller) is Policy.GATE
+
+    def owner_unknown(self, facts: PodFacts, queue: str) -> bool:
+        """Whether a pod is refused because nobody has said what its controller's kind is for."""
+        account = self.accounts_by_queue.get(queue)
+        unsaid = account is None or account.facts is None or account.facts.policy is None
+        return unsaid and facts.controller not in self.settings.policy_by_owner
 
     def knows_queue_of(self, facts: PodFacts) -> bool:
         """Whether all was seen that decides which queue a pod names: its namespace and its group.

@@ -16,7 +16,7 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Stamp
 from ..vocabulary import Mode, Policy
 from .groups.pod_group_state import PodGroupState
-from .ledger_reader import JOB, LedgerReader
+from .ledger_reader import LedgerReader
 
 
 class PodAssessor:
@@ -157,13 +157,13 @@ class PodAssessor:
         return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
 
     def _place(self, facts: PodFacts) -> tuple[str, str]:
-        """Of a gang, and of what a Job made, the group's: controllers make the pods of several jobs
-        in any order. A group of a service has no age of interest: pods of it come and go (E6).
+        """Of a gang, and of batch, the group's: controllers make the pods of several jobs in any
+        order. A group of a service has no age of interest: pods of it come and go (E6).
         """
         group = self._state.groups.get(facts.group) if facts.group else None
         if group is None or group.facts is None:
             return facts.created, facts.name
-        if not group.gang and facts.controller != JOB:
+        if not group.gang and not self._state.is_batch(facts):
             return facts.created, facts.name
         return group.facts.created, group.facts.name
 

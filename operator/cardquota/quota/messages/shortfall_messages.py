@@ -130,6 +130,24 @@ def no_card_left(resource: str, offered: Sequence[str], others: Sequence[str] = 
     )
 
 
+def exceeded_for_now(text: str) -> str:
+    """A refusal of what may fit later (E2). Argo Workflows and Airflow create a pod again if its
+    refusal has these words, and take any other refusal for a failed run.
+    """
+    return f"{text}; exceeded quota for now: try again later"
+
+
+def owner_unknown(text: str, kind: str) -> str:
+    """The same, of a pod that might wait if its controller were of a kind that is known to make
+    batch (section 2).
+    """
+    return (
+        f"{text}, or wait instead: pods of a {show(kind)} are refused by default; write "
+        f"{v.Policy.GATE} into the queue's annotation {v.POLICY}, or into policyByOwner of "
+        "cardquota's configuration"
+    )
+
+
 def audited(text: str) -> str:
     """Warning or event in audit mode."""
     return f"audit: would be refused or wait: {text}"

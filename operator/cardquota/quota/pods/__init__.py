@@ -4,6 +4,7 @@ In: a pod from the API server. Out: `PodFacts` (read once, bounded), `PodRequest
 use and how many, for a given quota), `PodRecord` (what the ledger holds of it).
 """
 
+from .owner_kinds import BATCH_KINDS, POLICY_BY_OWNER, SERVICE_KINDS
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, State
 from .pod_record import ChargeState, PodRecord, SortKey

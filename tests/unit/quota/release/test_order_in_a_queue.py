@@ -146,19 +146,19 @@ def test_e6_the_order_of_a_pass_is_that_of_a_plain_sort(
     assert release(ledger)[0] == in_order([replace(pod) for pod in pods], minimum)
 
 
-def of_a_job(number: int, name: str, made: str, *, second: int = 0) -> list[Body]:
+def of_a_job(kind: str, name: str, made: str, *, second: int = 0) -> list[Body]:
     """A job of one pod, with its group, as Volcano has it: the pod is made some time later."""
     group = a_group(name).in_queue("red").of(1).created(f"2026-01-01T00:00:{second:02}Z")
-    pod = waiting(f"{name}-{number}").in_group(name).owned_by("Job", "batch.volcano.sh/v1alpha1")
+    pod = waiting(f"{name}-0").in_group(name).owned_by(kind, "example.com/v1")
     return [group, pod.created(made)]
 
 
 def test_e6_jobs_go_in_the_order_in_which_they_were_created_whenever_their_pods_are_made() -> None:
     one = a_queue("red").with_quota({H200: 1})
     jobs = [
-        *of_a_job(0, "c", "2026-01-01T00:00:09Z", second=1),
-        *of_a_job(0, "b", "2026-01-01T00:00:08Z", second=2),
-        *of_a_job(0, "a", "2026-01-01T00:00:07Z", second=2),
+        *of_a_job("Job", "c", "2026-01-01T00:00:09Z", second=1),
+        *of_a_job("PyTorchJob", "b", "2026-01-01T00:00:08Z", second=2),
+        *of_a_job("Workflow", "a", "2026-01-01T00:00:07Z", second=2),
     ]
     ledger = a_cluster(one, *jobs)
     for name in ("c-0", "a-0", "b-0"):
