@@ -93,6 +93,17 @@ async def test_who_is_refused_for_a_kind_that_nobody_knows_is_told_how_to_wait()
             assert (ADVICE.replace("<b>", kind) in said.text) is told
 
 
+@pytest.mark.parametrize("label", ["spark-role", "dag_id"])
+async def test_what_a_batch_tool_makes_without_a_controller_waits(label: str) -> None:
+    """Spark's operator writes its SparkApplication as owner after us; Airflow owns no pod. What a
+    service makes is not batch for its labels.
+    """
+    asked = pod(2).labelled(label, "x")
+    async with Endpoint(THREE, running("a"), running("b")) as endpoint:
+        assert (await endpoint.mutate(asked)).allowed
+        assert not (await endpoint.mutate(asked.owned_by("ReplicaSet"))).allowed
+
+
 async def test_a_kind_of_any_form_is_shown_harmlessly() -> None:
     asked = pod(2).owned_by("<img src=x>\n" * 20)
     async with Endpoint(THREE, running("a"), running("b")) as endpoint:

@@ -269,10 +269,12 @@ class LedgerReader:
         group = self.groups.get(facts.group) if facts.group else None
         if group is not None and group.gang:
             return Policy.GATE
-        return self.settings.policy_by_owner.get(facts.controller, Policy.DENY)
+        return Policy.GATE if self.is_batch(facts) else Policy.DENY
 
     def is_batch(self, facts: PodFacts) -> bool:
-        """Whether a controller made the pod whose pods wait by default."""
+        """Whether something made the pod whose pods wait by default."""
+        if facts.of_batch_tool:
+            return True
         return self.settings.policy_by_owner.get(facts.controller) is Policy.GATE
 
     def owner_unknown(self, facts: PodFacts, queue: str) -> bool:

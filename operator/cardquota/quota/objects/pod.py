@@ -38,6 +38,10 @@ class PodLabels(Wire):
     managed: str | None = field(default=None, name=v.MANAGED)
     template_hash: str | None = field(default=None, name="pod-template-hash")
     """Of a Deployment's pod: the end of the name of its ReplicaSet."""
+    dag: str | None = field(default=None, name="dag_id")
+    """Of a task of Airflow."""
+    spark_role: str | None = field(default=None, name="spark-role")
+    """Of Spark: `driver` or `executor`."""
 
 
 class PodMeta(Meta):

@@ -134,6 +134,9 @@ class PodFacts:
     gone_by: int | None = None
     """When it should be gone if it is being deleted, its grace period counted in, by the API
     server's clock; seconds since 1970. None if that cannot be read."""
+    of_batch_tool: bool = False
+    """Whether it has no controller, and a label of a tool for batch that makes such pods: a driver
+    of Spark, a task of Airflow (section 2)."""
     of_volcano: bool = False
     """Whether Volcano is to bind it; only while it is gated, for later it matters no more."""
 
@@ -232,6 +235,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         controller_name=controller_name,
         workload=_workload(meta, controller, controller_name),
         of_volcano_job=of_volcano_job,
+        of_batch_tool=not controller and _has_batch_label(meta),
         priority=spec.priority or 0,
         selector=b"" if bound or beyond is not None else _selector(spec),
         tolerations=(
@@ -385,6 +389,11 @@ def _controller(owners: tuple[Owner, ...]) -> tuple[str, str, bool]:
             of_volcano_job = owner.api_version.startswith(_VOLCANOS)
             return intern(kept_name(owner.kind)), intern(kept_name(owner.name)), of_volcano_job
     return "", "", False
+
+
+def _has_batch_label(meta: PodMeta) -> bool:
+    labels = meta.labels
+    return labels is not None and not (labels.dag is None and labels.spark_role is None)
 
 
 def _workload(meta: PodMeta, controller: str, controller_name: str) -> str:
