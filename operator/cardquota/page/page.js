@@ -56,12 +56,12 @@ function cardLine(card) {
   const parts = [["held", allocated], ["released", inqueue], ["waits", waits]];
   const title = element("span", "", name);
   title.title = name;
-  const said = element("span", "n", `${number(charged)} / ${number(quota)}`);
-  if (charged > quota) said.append(element("span", "over", ` over by ${number(charged - quota)}`));
-  if (inqueue) said.append(element("span", "soft", ` ${number(inqueue)} released`));
-  if (waits) said.append(element("span", "wait", ` ${number(waits)} wait`));
+  const said = element("span", "said");
+  if (charged > quota) said.append(element("span", "over", `over by ${number(charged - quota)} `));
+  if (inqueue) said.append(element("span", "soft", `${number(inqueue)} released `));
+  if (waits) said.append(element("span", "wait", `${number(waits)} wait`));
   const drawn = bar(Math.max(quota, charged + waits), parts, quota, charged > quota);
-  return element("div", "line", title, drawn, said);
+  return element("div", "line", title, drawn, element("span", "n", `${number(charged)} / ${number(quota)}`), said);
 }
 
 // --- the overview --------------------------------------------------------------------------------
@@ -254,9 +254,9 @@ function showNodes({ nodes, more }) {
   at("node-rows").replaceChildren(...nodes.map((node) => {
     const cards = node.cards.map((card) => {
       const unit = card.unit ? ` ${card.unit}` : "";
-      const said = `${number(card.used)} / ${number(card.offered)}${unit} in use`;
+      const said = `${number(card.used)} / ${number(card.offered)}${unit}`;
       return element("div", "line", element("span", "", card.name),
-        bar(Math.max(card.offered, card.used), [["held", card.used]], null, card.used > card.offered), element("span", "n", said));
+        bar(Math.max(card.offered, card.used), [["held", card.used]], null, card.used > card.offered), element("span", "n", said), element("span"));
     });
     const note = element("span", "note over", [node.takesPods ? "" : "takes no pods", node.problem ?? ""].filter(Boolean).join("; "));
     return element("div", "row", element("div", "", element("b", "", node.name), note), element("div", "", ...cards));
