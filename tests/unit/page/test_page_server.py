@@ -12,8 +12,7 @@ from cardquota.loop import turns
 from cardquota.page import MOST_CARDS, MOST_NODES, MOST_QUEUES, MOST_SINGLE_QUEUES
 from cardquota.quota import to_its_end
 from cardquota.quota.answers import queue_answer
-
-from .rights_server import ASK, LIST, NODES, PageReader, getting
+from harness.page_reader import ASK, LIST, NODES, PageReader, getting
 
 EVERYTHING = {LIST, ASK, NODES}
 
