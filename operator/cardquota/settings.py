@@ -137,7 +137,7 @@ class MetricsServer(Section):
     to ask."""
 
 
-class Page(Section):
+class WebPage(Section):
     """The read-only page that the operator serves, with a bearer token (F7)."""
 
     enabled: bool = False
@@ -393,7 +393,7 @@ class Settings(BaseSettings):
     volcano: Volcano = Volcano()
     extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()
-    page: Page = Page()
+    page: WebPage = WebPage()
     probes: ProbesServer = ProbesServer()
     log: Log = Log()
 

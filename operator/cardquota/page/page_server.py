@@ -24,7 +24,7 @@ from ..quota.objects.meta import Wire
 from ..quota.reports.node_report import node_report
 from ..quota.steps import Steps
 from .overview import MOST_NODES, Overview, overview
-from .sight import LIST_NODES, Sight, SightOf
+from .sight import LIST_NODES, CallerSight, SightOf
 
 PAGE: Final = "/page/"
 EVERY: Final = 1.0
@@ -151,7 +151,7 @@ class PageServer:
             return text_answer(HTTPStatus.BAD_REQUEST, "name a queue: queue?name=NAME")
         return text_answer(HTTPStatus.TOO_MANY_REQUESTS, answer_messages.too_many_questions())
 
-    def _refused(self, sight: Sight) -> HttpAnswer | None:
+    def _refused(self, sight: CallerSight) -> HttpAnswer | None:
         if sight.status is not HTTPStatus.OK:
             return text_answer(sight.status, sight.why)
         if not self._known():

@@ -21,7 +21,7 @@ _REFUSED: Final = {
 }
 
 
-class Sight(NamedTuple):
+class CallerSight(NamedTuple):
     """What one caller may see."""
 
     status: HTTPStatus
@@ -56,7 +56,7 @@ class SightOf:
         self._access = access
         self._queues = queues
 
-    async def whole(self, authorization: str) -> Sight:
+    async def whole(self, authorization: str) -> CallerSight:
         """Of all queues. Costs a question for each of them, if he may not list them."""
         found = await self._first(authorization)
         if found.status is not HTTPStatus.OK or found.queues is None:
@@ -68,7 +68,7 @@ class SightOf:
             return _forbidden(found, f"{needed}: {many}")
         return await self._single(authorization, found, every, f"{needed}, or get on some of them")
 
-    async def of_queue(self, authorization: str, queue: str) -> Sight:
+    async def of_queue(self, authorization: str, queue: str) -> CallerSight:
         """Of this one."""
         found = await self._first(authorization)
         if found.status is not HTTPStatus.OK or found.queues is None:
@@ -78,16 +78,18 @@ class SightOf:
         why = f"you see no queue of this name: it needs {LIST_QUEUES}, or get on it"
         return await self._single(authorization, found, asked, why)
 
-    async def _first(self, authorization: str) -> Sight:
+    async def _first(self, authorization: str) -> CallerSight:
         found = await self._access.caller(authorization, LIST_QUEUES, ASK, LIST_NODES)
         if found.status is not HTTPStatus.OK:
             return _failed(found.status)
         queues = None if LIST_QUEUES in found.may else ()
-        return Sight(found.status, found.user, queues, ASK in found.may, LIST_NODES in found.may)
+        return CallerSight(
+            found.status, found.user, queues, ASK in found.may, LIST_NODES in found.may
+        )
 
     async def _single(
-        self, authorization: str, first: Sight, queues: Collection[str], why: str
-    ) -> Sight:
+        self, authorization: str, first: CallerSight, queues: Collection[str], why: str
+    ) -> CallerSight:
         asked = {AskedAccess("get", API_GROUP, "queues", name): name for name in queues}
         found = await self._access.caller(authorization, *asked)
         if found.status is not HTTPStatus.OK:
@@ -96,9 +98,9 @@ class SightOf:
         return first._replace(queues=seen) if seen else _forbidden(first, why)
 
 
-def _forbidden(found: Sight, why: str) -> Sight:
-    return Sight(HTTPStatus.FORBIDDEN, found.user, why=f"you may not see this: {why}")
+def _forbidden(found: CallerSight, why: str) -> CallerSight:
+    return CallerSight(HTTPStatus.FORBIDDEN, found.user, why=f"you may not see this: {why}")
 
 
-def _failed(status: HTTPStatus) -> Sight:
-    return Sight(status, why=_REFUSED[status])
+def _failed(status: HTTPStatus) -> CallerSight:
+    return CallerSight(status, why=_REFUSED[status])

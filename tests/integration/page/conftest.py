@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
 
 
 @dataclass
-class Watched:
+class PageFaults:
     """What a page has done that it is not to do."""
 
     requests: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Watched:
             self.faults.append(said.text)
 
 
-Opens = Callable[..., AbstractContextManager[tuple[Page, Watched]]]
+Opens = Callable[..., AbstractContextManager[tuple[Page, PageFaults]]]
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def opened(browser: Browser) -> Opens:
     """
 
     @contextmanager
-    def open_page(url: str, **options: Any) -> Iterator[tuple[Page, Watched]]:
-        watched = Watched()
+    def open_page(url: str, **options: Any) -> Iterator[tuple[Page, PageFaults]]:
+        watched = PageFaults()
         with browser.new_context(**options) as context:
             context.on("request", lambda request: watched.requests.append(request.url))
             page = context.new_page()

@@ -1,12 +1,14 @@
 """The page in a real Chromium, over a ledger that no API server would hold."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from builders import H200, H800, Body, a_node, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.quota import time_text
 from cardquota_dev.paths import CHECKOUT
 from harness.page_reader import ASK, LIST, NODES, PageReader
 
@@ -21,14 +23,22 @@ RENDERED = 1_000.0
 """Milliseconds until so many rows stand. A quiet machine needs a sixth."""
 
 
-def holder(name: str, queue: str, cards: int, card: str = H200) -> PodBody:
+def worker(name: str, queue: str, cards: int, card: str = H200) -> PodBody:
     pod = a_pod(name).with_uid(f"{queue}/{name}").in_queue(queue).naming(card).asking_for(cards)
-    return pod.stamped(queue, {card: cards}).on_node("hopper-1")
+    since = time_text(int(time.time()) - 60 * len(name))
+    return pod.owned_by("Job", name=name).put(since, "metadata", "creationTimestamp")
+
+
+def released(name: str, queue: str, cards: int, card: str = H200) -> PodBody:
+    return worker(name, queue, cards, card).stamped(queue, {card: cards})
+
+
+def holder(name: str, queue: str, cards: int, card: str = H200, node: str = "hopper-1") -> PodBody:
+    return released(name, queue, cards, card).on_node(node)
 
 
 def waiter(name: str, queue: str, cards: int) -> PodBody:
-    pod = a_pod(name).with_uid(f"{queue}/{name}").in_queue(queue).naming(H200).asking_for(cards)
-    return pod.owned_by("Job", name=name).gated()
+    return worker(name, queue, cards).gated()
 
 
 def reader_of(*things: Body) -> PageReader:
@@ -46,7 +56,9 @@ def a_day() -> PageReader:
         a_queue("archive").with_uid("archive").with_quota({H800: 2}).closed(),
         holder("pretrain", "research", 4),
         holder("finetune", "research", 2),
-        holder("transcribe", "speech", 3),
+        holder("transcribe", "speech", 3, node="hopper-2"),
+        holder("detect", "vision", 3, H800, "ampere-1"),
+        released("segment", "vision", 2, H800),
         *(waiter(f"sweep-{n}", "research", 4) for n in range(3)),
     )
 
