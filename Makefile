@@ -38,8 +38,8 @@ demo: build ## Run the commands of the README on a real control plane (KEEP=1 le
 test: build ## Run all tests except the long ones
 	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m "not long"
 
-test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, images, Helm, chaos, the demo
-	$(BIN)/python -m cardquota_dev build --node --chart
+test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, images, Helm, the page in a browser, chaos, the demo
+	$(BIN)/python -m cardquota_dev build --node --chart --browser
 	$(PYTEST) $(call IN_TIME,600) $(SLOWEST) -m long
 
 test-versions: $(STAMP) ## Run the demo and some of the tests on the oldest and newest Kubernetes (WRITE=1 keeps the result)

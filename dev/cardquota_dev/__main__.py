@@ -11,6 +11,7 @@ import typer
 
 from .build.build import build as build_binaries
 from .build.build import build_control_plane
+from .build.debian import CHROMIUM, LackingError, provided_program
 from .build.versions import CERT_MANAGER, HELM
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
@@ -20,7 +21,7 @@ from .paths import DEFAULT_PLANE, TESTS
 from .plane.folder import Folder
 from .plane.launch import absolute, end, start_detached
 from .plane.options import DEFAULT_NODES, Options
-from .plane.real_node.requirements import LackingError, provide
+from .plane.real_node.requirements import provide
 from .plane.supervisor import supervise
 from .plane.volcano.definitions import CHOICES
 from .tested_versions import try_versions
@@ -51,6 +52,10 @@ def build(
         bool,
         typer.Option("--chart", help="Also Helm and cert-manager, for the tests of the chart."),
     ] = False,
+    browser: Annotated[
+        bool,
+        typer.Option("--browser", help="Also Chromium, for the tests of the page: else say why."),
+    ] = False,
 ) -> None:
     """Build the binaries of the control plane that are missing from the cache.
 
@@ -65,6 +70,11 @@ def build(
             provide()
         except LackingError as error:
             print(error)
+    if browser:
+        try:
+            provided_program(CHROMIUM)
+        except LackingError as error:
+            print(f"the tests of the page in a browser are left out: {error}")
 
 
 @app.command()

@@ -137,6 +137,14 @@ class MetricsServer(Section):
     to ask."""
 
 
+class WebPage(Section):
+    """The read-only page that the operator serves, with a bearer token (F7)."""
+
+    enabled: bool = False
+    """Whether `/page/` is served on the port of the metrics. The component `page` sets it, and
+    gives the operator the right to ask whose a token is. `kubectl cardquota page` opens it."""
+
+
 class ProbesServer(Section):
     """The plain HTTP server for the kubelet: `/healthz`, `/readyz`."""
 
@@ -394,6 +402,7 @@ class Settings(BaseSettings):
     volcano: Volcano = Volcano()
     extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()
+    page: WebPage = WebPage()
     probes: ProbesServer = ProbesServer()
     log: Log = Log()
 

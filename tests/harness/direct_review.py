@@ -17,5 +17,5 @@ async def ask(server: _Answers, path: str, body: bytes) -> tuple[int, bytes]:
     async def whole() -> bytes:
         return body
 
-    status, answer, _ = await server.answer(HttpCall("POST", path, whole, {}))
+    status, answer, *_ = await server.answer(HttpCall("POST", path, whole, {}))
     return status, answer

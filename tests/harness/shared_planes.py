@@ -12,6 +12,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/chart/test_users_chart.py": "product_plane",
     "tests/integration/cli/": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
+    "tests/integration/page/": "product_plane",
     "tests/integration/release/": "product_plane",
     "tests/integration/samples/": "product_plane",
     "tests/integration/scaling/": "product_plane again",

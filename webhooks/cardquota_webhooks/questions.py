@@ -4,9 +4,7 @@ In: the create of an object that nobody stores, as a dry run. Out: a patch that 
 it. A pure function of the request and the ledger's view, on any replica.
 """
 
-import asyncio
 import re
-from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final, TypeVar
@@ -17,7 +15,7 @@ from prometheus_client import Counter as Metric
 
 from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, LONGEST_KIND
 from cardquota.install.webhook_objects import MUTATE
-from cardquota.loop.timing import in_slices
+from cardquota.loop.turns import Turns, WaitedTooLongError
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
 from cardquota.quota.answers.explanation import explain
@@ -44,16 +42,10 @@ from .review import (
 )
 
 T = TypeVar("T")
-MOST_WAITING: Final = 32
-"""Questions of one kind that are answered or wait. Who comes then asks again later."""
-MOST_OF_ONE: Final = 4
-"""Those of them of one asker: the rest is for others."""
 
 
 class Questions:
-    """Answers one question at a time, in slices: many questions take turns with all other work, and
-    never hold more than one answer in memory (I5).
-    """
+    """Answers one question at a time: they take turns (I5)."""
 
     def __init__(
         self, known: Callable[[], bool], clock: Callable[[], float], timeout_seconds: float
@@ -62,11 +54,7 @@ class Questions:
         monotonic. `timeout_seconds`: how long the API server waits for an answer.
         """
         self._known = known
-        self._clock = clock
-        self._longest_wait = timeout_seconds / 2
-        self._turn = asyncio.Lock()
-        self._asked = Counter[str]()
-        """By asker: the questions that are answered or wait."""
+        self._turns = Turns(clock, timeout_seconds / 2)
 
     def refused(self, request: Request, asker: str) -> AdmissionResponse | None:
         """Why it is not answered, whatever is asked; None if it is. `asker`: the namespace or the
@@ -79,7 +67,7 @@ class Questions:
             return deny(answer_messages.question_refused(request.resource.resource, too_large))
         if not self._known():
             return try_again(gate_messages.not_read_lately())
-        if self._asked.get(asker, 0) >= MOST_OF_ONE or self._asked.total() >= MOST_WAITING:
+        if self._turns.taken(asker):
             return try_again(answer_messages.too_many_questions())
         return None
 
@@ -87,17 +75,10 @@ class Questions:
         """What comes of the steps, once it is its turn. Who has waited for half of the time that
         the API server does asks again: the rest may not be enough, or nobody waits any more.
         """
-        since = self._clock()
-        self._asked[asker] += 1
         try:
-            async with self._turn:
-                if self._clock() - since > self._longest_wait:
-                    return try_again(answer_messages.too_many_questions())
-                return await in_slices(steps)
-        finally:
-            self._asked[asker] -= 1
-            if not self._asked[asker]:
-                del self._asked[asker]
+            return await self._turns.done(asker, steps)
+        except WaitedTooLongError:
+            return try_again(answer_messages.too_many_questions())
 
 
 def _with_status(answer: Wire) -> AdmissionResponse:

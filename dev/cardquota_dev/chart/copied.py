@@ -23,6 +23,10 @@ _FILES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
             "components/metrics-authentication/reader.yaml",
         ),
     ),
+    "page.yaml": (
+        look_up("page.enabled"),
+        ("components/page/rbac.yaml", "components/page/forwarder.yaml"),
+    ),
     "extender.yaml": (
         _EXTENDER,
         ("components/extender/rbac.yaml", "components/extender/service.yaml"),

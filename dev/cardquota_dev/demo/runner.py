@@ -6,11 +6,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..build.build import build_control_plane
+from ..build.debian import LackingError
 from ..failure import PlaneError
 from ..paths import DEFAULT_PLANE
 from ..plane.discovery import binaries
 from ..plane.folder import Folder
-from ..plane.real_node.requirements import LackingError, provide
+from ..plane.real_node.requirements import provide
 from ..plane.state import PlaneState
 from .clock import Clock
 from .context import Context

@@ -402,6 +402,64 @@ def explain(
 
 
 @app.command()
+def page(
+    address: Annotated[
+        str,
+        typer.Option(
+            "--address",
+            metavar="URL",
+            help="Where the operator's port of the metrics is reached, as http://HOST:PORT: for an "
+            "operator outside the cluster. Your token is sent there. Default: a port-forward to "
+            "one of its pods.",
+        ),
+    ] = "",
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port",
+            metavar="NUMBER",
+            min=0,
+            max=65535,
+            help="The port of 127.0.0.1 to serve the page on. 0: any that is free.",
+        ),
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the URL, open no browser.")
+    ] = False,
+    service_account: Annotated[
+        str,
+        typer.Option(
+            "--service-account",
+            metavar="NAMESPACE/NAME",
+            help="Show the operator a token of this account, which you may make, instead of your "
+            "own: for kubeconfigs with a client certificate.",
+        ),
+    ] = "",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+) -> None:
+    """Open the operator's page: queues, cards, who holds, who waits and why; live.
+
+    Serves it on 127.0.0.1, with your rights, until Ctrl-C. The operator must run, with page.enabled
+    in its configuration. You need the right to list queues or to get some, and to forward a port to
+    the operator's pods.
+    """
+    settings = settings_of(config)
+    from .commands.page import checked_account, checked_address
+    from .commands.page import page as open_page
+
+    open_page(
+        settings.namespace,
+        address=checked_address(address),
+        port=port,
+        browser=not no_browser,
+        account=checked_account(service_account),
+        cluster=ClusterChoice(kubeconfig, context),
+    )
+
+
+@app.command()
 def pause(
     release: Annotated[
         bool,

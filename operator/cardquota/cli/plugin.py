@@ -1,8 +1,8 @@
 """`kubectl cardquota`: the commands for people, as kubectl's plugin `kubectl-cardquota`.
 
-They are those of `cardquota`. Only for `queue` and `explain` the operator has to run; all others
-need no more than the right to read; but `pause`, `resume` and `uninstall` change the cluster, with
-an administrator's rights.
+They are those of `cardquota`. Only for `queue`, `explain` and `page` the operator has to run; all
+others need no more than the right to read; but `pause`, `resume` and `uninstall` change the
+cluster, with an administrator's rights.
 `python -m cardquota.cli.plugin` is the same.
 """
 
@@ -20,6 +20,7 @@ from .app import (
     every_command,
     explain,
     inspect,
+    page,
     pause,
     queue,
     resume,
@@ -48,6 +49,7 @@ plugin.command()(queue)
 plugin.command()(explain)
 plugin.command()(cards)
 plugin.command()(inspect)
+plugin.command()(page)
 plugin.command()(check)
 
 

@@ -122,7 +122,7 @@ def _of_secret(settings: Settings, name: str, keeper: str) -> Iterator[Right]:
 
 
 def _beside_others(settings: Settings) -> Iterator[Right]:
-    if settings.metrics.authentication:
+    if settings.metrics.authentication or settings.page.enabled:
         yield Right("create", "authentication.k8s.io", "tokenreviews")
         yield Right("create", "authorization.k8s.io", "subjectaccessreviews")
     if settings.scheduler == "volcano":

@@ -15,3 +15,4 @@ from .timing import (
     in_loop_later,
     in_slices,
 )
+from .turns import MOST_OF_ONE, MOST_WAITING, Latest, Turns

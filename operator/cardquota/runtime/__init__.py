@@ -7,5 +7,5 @@ release and status.
 from .admission_endpoint import serving_names
 from .enqueue_parts import LOOPBACK, EnqueueParts
 from .extender_endpoint import ExtenderEndpoint
-from .probes import AT_ONCE, MOST, REMEMBERED, MetricsAccess, MetricsPage, Probes
+from .probes import MetricsPage, Probes
 from .process import collect_young, spare_what_stays

@@ -27,6 +27,7 @@ from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError, find_access
 from ..cluster.api.client import Client
+from ..cluster.api.token_access import TokenAccess
 from ..cluster.election.elector import Elector
 from ..cluster.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
@@ -45,6 +46,7 @@ from ..control.workload_waker import WorkloadWaker
 from ..loop.loop_watch import LoopWatch, TimedSelector
 from ..loop.timing import ended
 from ..metrics import Metrics
+from ..page.page_server import PageServer
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
 from ..settings import InstallationMode, Settings
@@ -52,7 +54,7 @@ from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
 from .kubernetes_support import supported
-from .probes import MetricsAccess, MetricsPage, Probes
+from .probes import MetricsPage, Probes
 from .process import GRACE, collect_young, configure, spare_what_stays
 
 _LOG = logging.getLogger(__name__)
@@ -212,14 +214,19 @@ class Operator:
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, self._leads
         )
-        asks = settings.metrics.authentication
+        # One for both: what is known of a token holds for both.
+        asks, access = settings.metrics.authentication, TokenAccess(client, time.monotonic)
+        page = PageServer(
+            self._ledger, access, self._known, lambda: self._elector.leader, time.monotonic
+        )
         self._probes = Probes(
             MetricsPage(self._ledger, self._metrics, self._reflectors, self._leads),
             self._metrics,
             self._reflectors,
             self._leads,
             self._to_put_right,
-            access=MetricsAccess(client, time.monotonic) if asks else None,
+            access=access if asks else None,
+            page=page.answer if settings.page.enabled else None,
         )
         self._audit = AuditRecord(client, settings.namespace, self._metrics, time.time)
         self._admission = self._make_admission()
@@ -331,6 +338,13 @@ class Operator:
     def _synced(self) -> bool:
         return all(reflector.synced for reflector in self._reflectors)
 
+    def _known(self) -> bool:
+        """Whether the cluster was read, recently enough for an answer."""
+        return self._synced() and not self._late()
+
+    def _late(self) -> bool:
+        return any(reflector.late for reflector in self._needed)
+
     def _leads(self) -> bool:
         return self._elector.term is not None
 
@@ -345,13 +359,7 @@ class Operator:
         ]
 
     def _make_admission(self) -> AdmissionServer:
-        synced = self._synced
-
-        def late() -> bool:
-            return any(reflector.late for reflector in self._needed)
-
-        def known() -> bool:
-            return synced() and not late()
+        synced, late, known = self._synced, self._late, self._known
 
         exists = QueueLookup(self._client).exists
         visibility = VisibilityWait(self._ledger, self._settings, self._notifier, exists)

@@ -121,7 +121,7 @@ class _Door:
             return  # the HTTP server refuses it before it is read
         begun = thread_time()
         try:
-            status, text, _ = await self._server.answer(a_call(f"/scheduler/{verb}", body))
+            status, text, *_ = await self._server.answer(a_call(f"/scheduler/{verb}", body))
         except Exception as error:  # noqa: BLE001 - each of them is a finding
             self._found.add("exception", f"{verb} {body[:300]!r}: {error!r}")
             return

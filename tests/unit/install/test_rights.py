@@ -16,6 +16,7 @@ from cardquota.settings import (
     MetricsServer,
     Settings,
     Webhook,
+    WebPage,
 )
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
@@ -53,7 +54,9 @@ BASE, BESIDE, BINDS, ASKS = (
     "components/extender/rbac.yaml",
     "components/metrics-authentication/rbac.yaml",
 )
+SHOWN = "components/page/rbac.yaml"
 GUARDED = Settings(metrics=MetricsServer(authentication=True))
+PAGED = Settings(page=WebPage(enabled=True))
 BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
 
 
@@ -64,13 +67,14 @@ def test_each_is_granted() -> None:
     assert needed(VOLCANO) <= granted(BASE, BESIDE)
     assert needed(EXTENDER) <= granted(BASE, BINDS)
     assert needed(GUARDED) <= granted(BASE, ASKS)
+    assert needed(PAGED) <= granted(BASE, SHOWN)
 
 
 def test_nothing_else_is_granted() -> None:
     audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
     labelled = Settings(namespaces=CoveredNamespaces.LABELLED)
-    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, audit, labelled)
-    assert granted(BASE, BESIDE, BINDS, ASKS) <= set().union(*map(needed, every))
+    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, PAGED, audit, labelled)
+    assert granted(BASE, BESIDE, BINDS, ASKS, SHOWN) <= set().union(*map(needed, every))
 
 
 def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:
@@ -97,7 +101,7 @@ def test_in_words() -> None:
 
 
 def test_nobody_else_is_given_them() -> None:
-    components = ("volcano", "extender", "metrics-authentication")
+    components = ("volcano", "extender", "metrics-authentication", "page")
     for path in ("base/rbac.yaml", *(f"components/{name}/rbac.yaml" for name in components)):
         bindings = [one for one in roles(path) if one["kind"].endswith("Binding")]
         assert {

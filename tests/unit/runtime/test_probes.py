@@ -13,10 +13,10 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from builders import H200, Body, a_ledger, a_queue
-from cardquota.cluster.api import OutcomeUnknown
+from cardquota.cluster.api import AT_ONCE, MOST, REMEMBERED, OutcomeUnknown, TokenAccess
 from cardquota.cluster.serving import HttpAnswer, HttpCall
 from cardquota.metrics import Metrics
-from cardquota.runtime import AT_ONCE, MOST, REMEMBERED, MetricsAccess, MetricsPage, Probes
+from cardquota.runtime import MetricsPage, Probes
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Asked:
         *things: Body,
         watches: list[Watch] | None = None,
         notes: list[str] | None = None,
-        access: MetricsAccess | None = None,
+        access: TokenAccess | None = None,
     ) -> None:
         self.metrics = Metrics()
         seen: Any = watches or []
@@ -64,7 +64,7 @@ class Asked:
         return await self.probes.answer(HttpCall(method, path, nothing, headers))
 
     async def ready(self) -> tuple[int, str]:
-        status, text, _ = await self.get("/readyz")
+        status, text, *_ = await self.get("/readyz")
         return status, text.decode().strip()
 
     async def page(self) -> str:
@@ -208,8 +208,8 @@ def guarded() -> tuple[TokenReviewer, Asked]:
     return reviewer, Asked(access=access_by(reviewer))
 
 
-def access_by(reviewer: Any) -> MetricsAccess:
-    return MetricsAccess(reviewer, lambda: reviewer.now)
+def access_by(reviewer: Any) -> TokenAccess:
+    return TokenAccess(reviewer, lambda: reviewer.now)
 
 
 async def test_the_api_server_says_who_may_read() -> None:

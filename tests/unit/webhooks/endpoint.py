@@ -17,6 +17,7 @@ from builders.queue import QueueBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.cluster.events import ObjectReference
 from cardquota.cluster.watch import ChangeNotifier, ledger_settings
+from cardquota.loop import turns
 from cardquota.metrics import Metrics
 from cardquota.quota import Effect
 from cardquota.quota.ledger import Ledger
@@ -39,7 +40,6 @@ from cardquota_webhooks import (
     VisibilityWait,
     VolcanoJobReviews,
     WorkloadReviews,
-    questions,
 )
 
 RESOURCES = {
@@ -299,5 +299,5 @@ def hold_answers(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asynci
         await holds.wait()
         return AdmissionResponse(allowed=False, code=404)
 
-    monkeypatch.setattr(questions, "in_slices", in_slices)
+    monkeypatch.setattr(turns, "in_slices", in_slices)
     return begun, holds

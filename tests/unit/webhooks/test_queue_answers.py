@@ -8,10 +8,11 @@ import pytest
 
 from builders import H200, a_pod, a_queue
 from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT
+from cardquota.loop import turns
 from cardquota.quota import BODY
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
-from cardquota_webhooks import AdmissionResponse, Questions, questions
+from cardquota_webhooks import AdmissionResponse, Questions
 
 from .endpoint import Endpoint, ReviewAnswer, hold_answers, question
 
@@ -108,7 +109,7 @@ async def test_f2_before_the_cluster_was_read_clients_try_again(endpoint: Endpoi
 async def test_f2_of_very_many_at_once_the_last_ones_try_again(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "MOST_WAITING", 1)
+    monkeypatch.setattr(turns, "MOST_WAITING", 1)
     begun, holds = hold_answers(monkeypatch)
     first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
     await begun.wait()
@@ -122,7 +123,7 @@ async def test_f2_of_very_many_at_once_the_last_ones_try_again(
 
 async def test_f2_others_may_ask_too(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a queue each user has places of his own, of a workload each namespace."""
-    monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(turns, "MOST_OF_ONE", 1)
     begun, holds = hold_answers(monkeypatch)
     first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
     await begun.wait()
@@ -149,7 +150,7 @@ async def test_f2_late_ones_ask_again(endpoint: Endpoint, monkeypatch: pytest.Mo
         waits.release()
         return await wait(*args)
 
-    monkeypatch.setattr(questions, "in_slices", in_slices)
+    monkeypatch.setattr(turns, "in_slices", in_slices)
     monkeypatch.setattr(Questions, "answered", wait_in_turn)
     first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
     await waits.acquire()

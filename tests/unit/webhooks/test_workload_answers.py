@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from builders import H200, a_pod, a_queue
+from cardquota.loop import turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
-from cardquota_webhooks import questions
 
 from .endpoint import Endpoint, ReviewAnswer, hold_answers, question
 
@@ -75,7 +75,7 @@ async def test_f4_another_namespace_is_another_world(endpoint: Endpoint) -> None
 async def test_f2_a_namespace_does_not_keep_others_from_asking(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(turns, "MOST_OF_ONE", 1)
     begun, holds = hold_answers(monkeypatch)
     spec = {"kind": "Pod", "name": "w"}
     first = asyncio.create_task(asked(endpoint, spec))

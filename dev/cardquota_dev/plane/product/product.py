@@ -152,6 +152,8 @@ class Product:
     async def _apply(self) -> None:
         """Apply what an administrator would besides the CRDs: the base, the rendered manifests."""
         files = [CHECKOUT / "manifests" / "base" / name for name in _BASE]
+        if self._configs[0]["page"]["enabled"]:
+            files.append(CHECKOUT / "manifests" / "components" / "page" / "rbac.yaml")
         if self._options.extender:
             files.append(CHECKOUT / "manifests" / "components" / "extender" / "rbac.yaml")
         if self._configs[0].get("scheduler") == "volcano":
@@ -299,7 +301,7 @@ def replica_config(
         "probes": {"host": "127.0.0.1", "port": probes},
         "leaderElection": {"identity": f"cardquota-{number}"},
     }
-    return laid_over(theirs, ours)
+    return laid_over(laid_over({"page": {"enabled": True}}, theirs), ours)
 
 
 def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

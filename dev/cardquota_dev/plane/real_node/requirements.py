@@ -2,20 +2,15 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Final
 
 from ...build.build import build
+from ...build.debian import LackingError, found_program, provided_program
 from ...build.versions import CNI, CONTAINERD, kubelet
-from ...failure import PlaneError
 from . import cgroups
 
-
-class LackingError(PlaneError):
-    """Why this machine can have no real node, in one line."""
-
-
+_RUNC: Final = "runc"
 _MOUNTS: Final = 21
 """The number of the capability to mount (CAP_SYS_ADMIN)."""
 
@@ -34,7 +29,7 @@ def real_node_lacks() -> str:
         return "a real node needs cgroups for memory that can be written, below /sys/fs/cgroup"
     if not Path("/dev/kmsg").exists():
         return "a real node needs /dev/kmsg: the kubelet reads it"
-    if _runc() is None and shutil.which("apt-get") is None:
+    if found_program(_RUNC) is None and shutil.which("apt-get") is None:
         return "a real node needs runc, and there is no apt-get to install it"
     return ""
 
@@ -57,25 +52,4 @@ def runc() -> Path:
 
     Raises LackingError if it cannot be installed.
     """
-    if (found := _runc()) is not None:
-        return found
-    print("No runc on PATH: installing Debian's package", flush=True)
-    _apt_get("update", "--quiet=2")
-    _apt_get("install", "--quiet=2", "--yes", "--no-install-recommends", "runc")
-    if (found := _runc()) is None:
-        raise LackingError("apt-get has installed runc, but there is no such program")
-    return found
-
-
-def _runc() -> Path | None:
-    found = shutil.which("runc", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin")
-    return Path(found) if found else None
-
-
-def _apt_get(*arguments: str) -> None:
-    command = ["apt-get", *arguments]
-    silent = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    done = subprocess.run(command, env=silent, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise LackingError(f"{' '.join(command)} failed: {' '.join(last)}")
+    return provided_program(_RUNC)

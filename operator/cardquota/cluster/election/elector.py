@@ -140,6 +140,12 @@ class Elector:
             return 0.0
         return self._renewals.sent + self._renew_deadline - self._clock()
 
+    @property
+    def leader(self) -> str:
+        """The term under which somebody leads, as we last saw; empty if nobody does."""
+        lease, seen = self._lease, self._clock() - self._observed_at
+        return self.term or (lease.holder if lease is not None and seen <= self._duration else "")
+
     def leader_address(self, annotation: str = EXTENDER_ADDRESS) -> str:
         """Where the leader is called, as we last saw; empty if that is not known. `annotation`: of
         the Lease; by default its scheduler extender.

@@ -32,6 +32,8 @@ class HttpCall:
     """
     headers: Mapping[str, str]
     """By name in lower case."""
+    query: str = ""
+    """As it was sent: quoted, without its question mark."""
 
 
 class HttpAnswer(NamedTuple):
@@ -40,6 +42,8 @@ class HttpAnswer(NamedTuple):
     status: int
     body: bytes
     content_type: str = JSON
+    headers: tuple[tuple[str, str], ...] = ()
+    """More of them; names in lower case."""
 
 
 def text_answer(status: int, text: str) -> HttpAnswer:

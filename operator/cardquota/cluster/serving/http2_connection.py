@@ -275,6 +275,7 @@ class Http2Connection(asyncio.Protocol):
             (":status", str(answer.status)),
             ("content-type", answer.content_type),
             ("content-length", str(len(answer.body))),
+            *answer.headers,
         ]
         bare = call.method == "HEAD" or not answer.body
         self._h2.send_headers(stream, headers, end_stream=bare)

@@ -11,7 +11,7 @@ import logging
 import socket
 import ssl
 from asyncio import sslproto
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, cast
@@ -58,12 +58,13 @@ _BUSY: Final = text_answer(
 _LOG = logging.getLogger(__name__)
 _LEFT: Final = text_answer(HTTPStatus.BAD_REQUEST, "the body did not come")
 """Nobody reads it. An error that aiohttp got would keep all of its connection alive."""
+LONGEST_HEADER: Final = 2048
+"""Bytes of a header, if a port does not say more."""
 _HTTP1: Final[dict[str, Any]] = {
     "access_log": None,
     "auto_decompress": False,
     "keepalive_timeout": 2 * IDLE,  # `Connections` ends what is idle
     "lingering_time": 0,
-    "max_field_size": 2048,
     "max_headers": 24,
     "max_line_size": 2048,
     "read_bufsize": _CHUNK,
@@ -81,14 +82,16 @@ class HttpServer:
         connections: int = CONNECTIONS,
         budget: BodyBudget = OF_THE_PROCESS,
         refused: Callable[[str], None] = lambda _: None,
+        longest_header: int = LONGEST_HEADER,
     ) -> None:
         """`connections`: that may be open at one time. `refused`: told why somebody was not served:
-        `bodies`, `connections` or `slow`.
+        `bodies`, `connections` or `slow`. `longest_header`: bytes.
         """
         self._handler = handler
         self._limits = limits
         self._budget = budget
         self._refused = refused
+        self._longest_header = longest_header
         self.connections: Final = Connections(connections, refused)
         # aiohttp's own server: it knows the protocols that it is to end.
         self._http1: web.Server | None = None
@@ -168,7 +171,7 @@ class HttpServer:
         session = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
         if session is None or session.selected_alpn_protocol() != "h2":
             assert self._http1 is not None  # noqa: S101 - `start` makes it
-            return _Http1(self._http1, connection)
+            return _Http1(self._http1, connection, self._longest_header)
         http2 = Http2Connection(
             self._handler, self._limits, self._budget, connection, self._http2.discard
         )
@@ -207,9 +210,7 @@ class HttpServer:
         if http.content.at_eof():
             protocol.connection.working()
         try:
-            answer = await self._handler(
-                HttpCall(http.method, http.rel_url.raw_path, body, http.headers)
-            )
+            answer = await self._handler(_call(http, body))
         except BusyError:
             self._refused("bodies")
             answer = _BUSY
@@ -233,7 +234,7 @@ class HttpServer:
         self, http: web.BaseRequest, answer: HttpAnswer, *, body_unread: bool
     ) -> web.StreamResponse:
         # As a header: aiohttp would take it apart and put it together again.
-        headers = {"Content-Type": answer.content_type}
+        headers = {"Content-Type": answer.content_type, **dict(answer.headers)}
         if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
             headers["Retry-After"] = str(_AGAIN_AFTER)
         if len(answer.body) > _WRITTEN and http.method != "HEAD":
@@ -272,8 +273,9 @@ class _Http1(web.RequestHandler):
 
     __slots__ = ("connection",)
 
-    def __init__(self, manager: web.Server, connection: Connection) -> None:
-        super().__init__(manager, loop=asyncio.get_running_loop(), **_HTTP1)
+    def __init__(self, manager: web.Server, connection: Connection, longest_header: int) -> None:
+        loop = asyncio.get_running_loop()
+        super().__init__(manager, loop=loop, max_field_size=longest_header, **_HTTP1)
         self.connection = connection
 
     def data_received(self, data: bytes) -> None:
@@ -352,6 +354,11 @@ def _names(session: ssl.SSLObject) -> set[str]:
     subject = (pair for part in found.get("subject", ()) for pair in part)
     alternatives = found.get("subjectAltName", ())
     return {name for kind, name in (*subject, *alternatives) if kind in _NAMES}
+
+
+def _call(http: web.BaseRequest, body: Callable[[], Awaitable[bytes]]) -> HttpCall:
+    url = http.rel_url
+    return HttpCall(http.method, url.raw_path, body, http.headers, url.raw_query_string)
 
 
 async def _body_of(

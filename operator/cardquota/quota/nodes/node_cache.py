@@ -320,6 +320,10 @@ class NodeCache(NodeTotals):
         """What is kept of a node; None if it is not there."""
         return self._facts.get(node)
 
+    def all(self) -> Collection[NodeFacts]:
+        """What is kept of every node."""
+        return self._facts.values()
+
     def product_of(self, node: str) -> str:
         """The product that a node shows; empty if it shows none, or more than one."""
         facts = self._facts.get(node)

@@ -1,0 +1,41 @@
+"""`kubectl cardquota page` as a process, and what it serves."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import urllib3
+
+COMMAND = (sys.executable, "-m", "cardquota.cli.plugin", "page", "--no-browser")
+
+
+@contextmanager
+def served_page(kubeconfig: Path, *words: str, path: str = "") -> Iterator[str]:
+    """The URL that it prints. Ctrl-C ends it at the end, with 130. `path`: before PATH."""
+    environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        (*COMMAND, *words), env=environment, stdout=pipe, stderr=pipe, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            url = child.stdout.readline().strip()
+            assert url, child.stderr.read()
+            yield url
+        finally:
+            child.send_signal(signal.SIGINT)
+            code = child.wait(20)
+        assert code == 130
+
+
+def reply(url: str, method: str = "GET", **headers: str) -> tuple[int, str]:
+    """Status and text."""
+    with urllib3.PoolManager() as pool:
+        answer = pool.request(method, url, headers=headers, timeout=30.0, retries=False)
+        return answer.status, answer.data.decode()

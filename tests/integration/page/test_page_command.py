@@ -1,0 +1,184 @@
+"""`kubectl cardquota page` as a process, on the plane with the product."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from builders import H200
+from harness.page_process import COMMAND, reply, served_page
+from integration.asking import ask
+from integration.plugin import plugin
+from integration.team import Team, of_a_job
+
+from .conftest import Opens
+
+
+def address(team: Team) -> str:
+    """Of the replica's port of the metrics."""
+    return team.cluster.state.process("cardquota-0").address
+
+
+def overview(url: str) -> dict[str, Any]:
+    status, text = reply(f"{url}overview")
+    assert status == 200, text
+    return dict(json.loads(text))
+
+
+def line_of(queue: str, url: str) -> dict[str, Any]:
+    found = overview(url)["overview"]["queues"]
+    return next((dict(one) for one in found if one["name"] == queue), {})
+
+
+@pytest.mark.slow
+def test_f7_one_sees_with_ones_own_rights(team: Team) -> None:
+    queue = team.has_queue({H200: 2})
+    assert team.create(of_a_job(team.a_pod("holder", 2, H200))).ok
+    team.until_row(H200, allocated=2)
+    assert team.create(of_a_job(team.a_pod("next", 1, H200))).ok
+    team.until_row(H200, requested=3)
+    where = f"--address={address(team)}"
+    with served_page(team.cluster.kubeconfig, where) as url:
+        assert reply(url)[1].startswith("<!doctype html>")
+        assert overview(url)["missing"] == []
+        card = {"name": H200, "quota": 2, "allocated": 2, "requested": 3}
+        assert line_of(queue, url)["cards"] == [card]
+        status, text = reply(f"{url}queue?name={queue}")
+        found = json.loads(text)["queue"]
+        shown = plugin(team.cluster.kubeconfig, "queue", queue, "-o", "json")
+        wanted = json.loads(shown.stdout)
+        for key in ("cards", "holders", "waiters", "heldPods", "waitingPods", "resources"):
+            assert found[key] == wanted.get(key, wanted.get(_snake(key)))
+        assert reply(f"{url}nodes")[0] == 200
+    folder = team.cluster.folder
+    assert folder is not None
+    with served_page(folder.tenant_kubeconfig, where) as url:
+        (missing,) = overview(url)["missing"]
+        assert missing.endswith("create on queuereviews.cardquota.volcano.sh")
+        status, text = reply(f"{url}queue?name={queue}")
+        assert (status, "holder" in text.split('"')) == (200, False)
+        assert json.loads(text)["queue"]["moreHolders"] == 1
+
+
+def _snake(key: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
+
+
+@pytest.mark.slow
+def test_f7_an_account_with_one_queue_sees_that_one(team: Team) -> None:
+    queue, other = team.has_queue({H200: 1}), team.has_queue({H200: 1}, "other")
+    who = f"--service-account={team.namespace}/viewer"
+    where = f"--address={address(team)}"
+    path = f"/api/v1/namespaces/{team.namespace}/serviceaccounts"
+    assert ask(team.cluster, "POST", path, {"metadata": {"name": "viewer"}}).ok
+    refused = plugin(team.cluster.kubeconfig, "page", "--no-browser", where, who)
+    assert refused.returncode == 1
+    assert "list on queues.scheduling.volcano.sh" in refused.stderr
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    name = f"{team.prefix}-viewer"
+    rule = {"apiGroups": ["scheduling.volcano.sh"], "resources": ["queues"], "verbs": ["get"]}
+    role = {"metadata": {"name": name}, "rules": [{**rule, "resourceNames": [queue]}]}
+    binding = {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": "viewer", "namespace": team.namespace}],
+    }
+    assert ask(team.cluster, "POST", f"{rbac}/clusterroles", role).ok
+    assert ask(team.cluster, "POST", f"{rbac}/clusterrolebindings", binding).ok
+    with served_page(team.cluster.kubeconfig, where, who) as url:
+        found = overview(url)
+        assert [one["name"] for one in found["overview"]["queues"]] == [queue]
+        assert len(found["missing"]) == 3
+        status, text = reply(f"{url}queue?name={other}")
+        assert (status, "you see no queue of this name" in text) == (403, True)
+
+
+@pytest.mark.slow
+def test_f8_only_who_knows_the_url_is_served(team: Team) -> None:
+    with served_page(team.cluster.kubeconfig, f"--address={address(team)}") as url:
+        origin = f"http://{urlsplit(url).netloc}"
+        for wrong in ("/", "/page/", f"/{'A' * 43}/", f"/{'A' * 43}/overview"):
+            status, text = reply(origin + wrong)
+            assert (status, "use the whole URL" in text) == (404, True)
+        for other in ("metrics", "../metrics", "%2e%2e/metrics", "overview/x"):
+            assert reply(url + other)[0] == 404
+        assert reply(url, "POST")[0] == 405
+        for host in ("evil.example", f"evil.example:{urlsplit(url).port}", "127.0.0.1"):
+            status, text = reply(url, Host=host)
+            assert (status, "only for" in text) == (403, True)
+        assert reply(url.replace("127.0.0.1", "localhost"))[0] == 200
+
+
+@pytest.mark.slow
+def test_what_does_not_go_is_said_in_a_line(team: Team, tmp_path: Path) -> None:
+    kubeconfig = team.cluster.kubeconfig
+
+    def said(*words: str, config: Path = kubeconfig) -> str:
+        done = plugin(config, "page", "--no-browser", *words)
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        assert done.returncode in (1, 2)
+        return done.stderr
+
+    where = f"--address={address(team)}"
+    assert "no ready pod of the operator in namespace <cardquota-system>" in said()
+    assert "does not answer" in said("--address=http://127.0.0.1:9")
+    assert "is no URL" in said("--address=127.0.0.1:9")
+    assert "cannot make a token of <default/nobody>" in said(
+        where, "--service-account=default/nobody"
+    )
+    assert "is not NAMESPACE/NAME" in said(where, "--service-account=nobody")
+    assert "cannot listen on port" in said(where, f"--port={address(team).rpartition(':')[2]}")
+    text = json.loads(team.cluster.kubectl("config", "view", "--raw", "-o", "json").stdout)
+    text["users"][0]["user"] = {"username": "a", "password": "b"}
+    certain = tmp_path / "kubeconfig"
+    certain.write_text(json.dumps(text))
+    assert "--service-account NAMESPACE/NAME" in said(where, config=certain)
+
+
+@pytest.mark.long
+def test_f8_what_happens_is_seen_without_asking_again(team: Team, opened: Opens) -> None:
+    queue = team.has_queue({H200: 2})
+    team.until_row(H200, quota=2)
+    with (
+        served_page(team.cluster.kubeconfig, f"--address={address(team)}") as url,
+        opened(url) as (page, _),
+    ):
+        row = page.locator("#rows .row", has_text=queue)
+        assert "0 / 2" in row.inner_text()
+        assert team.create(of_a_job(team.a_pod("holder", 2, H200))).ok
+        row.get_by_text("2 / 2").wait_for(timeout=20_000)
+        assert team.create(of_a_job(team.a_pod("next", 1, H200))).ok
+        row.get_by_text("1 wait", exact=True).wait_for(timeout=20_000)
+        row.click()
+        page.get_by_text("InsufficientCardQuota").wait_for()
+        told = page.inner_text("#queue-body")
+        found = json.loads(plugin(team.cluster.kubeconfig, "queue", queue, "-o", "json").stdout)
+        assert f"place 1: {found['waiters'][0]['message']}" in told
+        assert "Job/train" in told
+        team.delete(team.a_pod("holder"))
+        row.get_by_text("1 / 2").wait_for(timeout=20_000)
+        page.get_by_text("Who waits: 0 waiters").wait_for(timeout=20_000)
+
+
+@pytest.mark.long
+def test_f7_a_tenant_is_shown_what_is_missing(team: Team, opened: Opens) -> None:
+    folder = team.cluster.folder
+    assert folder is not None
+    queue = team.has_queue({H200: 2})
+    team.until_row(H200, quota=2)
+    with (
+        served_page(folder.tenant_kubeconfig, f"--address={address(team)}") as url,
+        opened(url) as (page, _),
+    ):
+        needed = "create on queuereviews.cardquota.volcano.sh is needed"
+        assert needed in page.inner_text("#missing")
+        page.locator("#rows .row", has_text=queue).click()
+        page.locator("#queue-body").get_by_text(needed).wait_for()
+
+
+def test_help_says_where_the_token_goes() -> None:
+    done = subprocess.run((*COMMAND, "--help"), capture_output=True, text=True, check=True)
+    assert "Your token is sent there" in " ".join(done.stdout.replace("│", " ").split())
