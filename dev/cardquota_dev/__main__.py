@@ -11,6 +11,7 @@ import typer
 
 from .build.build import build as build_binaries
 from .build.build import build_control_plane
+from .build.prometheus import provide_prometheus
 from .build.versions import CERT_MANAGER, HELM
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
@@ -51,6 +52,14 @@ def build(
         bool,
         typer.Option("--chart", help="Also Helm and cert-manager, for the tests of the chart."),
     ] = False,
+    prometheus: Annotated[
+        bool,
+        typer.Option(
+            "--prometheus",
+            help="Also Debian's Prometheus, for the tests of board and alerts, if it can be had: "
+            "else say why.",
+        ),
+    ] = False,
 ) -> None:
     """Build the binaries of the control plane that are missing from the cache.
 
@@ -65,6 +74,11 @@ def build(
             provide()
         except LackingError as error:
             print(error)
+    if prometheus:
+        try:
+            provide_prometheus()
+        except PlaneError as error:
+            print(f"the tests of board and alerts are left out, without Prometheus: {error}")
 
 
 @app.command()

@@ -33,7 +33,7 @@ class Alert(NamedTuple):
 _QUEUE: Final = "{{ $labels.queue }}"
 _VALUE: Final = "{{ $value }}"
 _LONG: Final = "{{ $value | humanizeDuration }}"
-_RATE: Final = "{{ $value | humanize }} a second"
+_RATE: Final = '{{ $value | printf "%.2g" }} a second'
 _HOPELESS: Final = 'reason=~"QueueNotFound|CardNotInQuota|InvalidCardAnnotation"'
 _REFUSED: Final = 'result="refused"'
 _STARTS: Final = ("container_starts_total", *OF_SCRAPE)
