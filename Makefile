@@ -38,8 +38,8 @@ demo: build ## Run the commands of the README on a real control plane (KEEP=1 le
 test: build ## Run all tests except the long ones
 	$(PYTEST) $(call IN_TIME,480) $(SLOWEST) -m "not long"
 
-test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, images, Helm, the page in a browser, chaos, the demo
-	$(BIN)/python -m cardquota_dev build --node --chart --browser
+test-long: $(STAMP) ## Run the long tests: fail-overs, outages, restarts, rotation, a real node, images, Helm, the page in a browser, Prometheus, chaos, the demo
+	$(BIN)/python -m cardquota_dev build --node --chart --browser --prometheus
 	$(PYTEST) $(call IN_TIME,600) $(SLOWEST) -m long
 
 test-versions: $(STAMP) ## Run the demo and some of the tests on the oldest and newest Kubernetes (WRITE=1 keeps the result)
@@ -73,6 +73,7 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/lint-imports
 	$(BIN)/python -m cardquota_dev.version --check
 	$(BIN)/python -m cardquota_dev.generate --check
+	$(BIN)/python -m cardquota_dev.board --check
 	$(BIN)/python -m cardquota_dev.chart --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
 	$(BIN)/python -m cardquota_dev.reference --check
@@ -80,9 +81,10 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/python -m cardquota_dev.image lock --check
 	$(BIN)/python -m cardquota_dev journeys
 
-crds: $(STAMP) ## Generate crds/, the generated manifests, templates of the chart and pages of docs/
+crds: $(STAMP) ## Generate crds/, the generated manifests, board, alerts, templates of the chart and pages of docs/
 	$(BIN)/python -m cardquota_dev.version
 	$(BIN)/python -m cardquota_dev.generate
+	$(BIN)/python -m cardquota_dev.board
 	$(BIN)/python -m cardquota_dev.chart
 	$(BIN)/python -m cardquota_dev.catalogue
 	$(BIN)/python -m cardquota_dev.reference

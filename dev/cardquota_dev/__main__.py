@@ -12,6 +12,7 @@ import typer
 from .build.build import build as build_binaries
 from .build.build import build_control_plane
 from .build.debian import CHROMIUM, LackingError, provided_program
+from .build.prometheus import provide_prometheus
 from .build.versions import CERT_MANAGER, HELM
 from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
@@ -56,6 +57,14 @@ def build(
         bool,
         typer.Option("--browser", help="Also Chromium, for the tests of the page: else say why."),
     ] = False,
+    prometheus: Annotated[
+        bool,
+        typer.Option(
+            "--prometheus",
+            help="Also Debian's Prometheus, for the tests of board and alerts, if it can be had: "
+            "else say why.",
+        ),
+    ] = False,
 ) -> None:
     """Build the binaries of the control plane that are missing from the cache.
 
@@ -75,6 +84,11 @@ def build(
             provided_program(CHROMIUM)
         except LackingError as error:
             print(f"the tests of the page in a browser are left out: {error}")
+    if prometheus:
+        try:
+            provide_prometheus()
+        except PlaneError as error:
+            print(f"the tests of board and alerts are left out, without Prometheus: {error}")
 
 
 @app.command()

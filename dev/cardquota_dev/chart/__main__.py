@@ -7,6 +7,7 @@ from pathlib import Path
 from ..generate import definitions, keep
 from ..paths import CHECKOUT
 from .admission import admission, scheduler_configuration
+from .board import board
 from .copied import copied
 from .known_makers import known_makers
 from .schema import schema
@@ -19,6 +20,7 @@ def generated() -> dict[Path, str]:
     """Every generated file of the chart, and what it must contain."""
     templates = {
         "admission.yaml": admission(),
+        "board.yaml": board(),
         "scheduler-config.yaml": scheduler_configuration(),
         "_known_makers.tpl": known_makers(),
         **copied(),

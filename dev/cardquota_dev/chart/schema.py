@@ -96,6 +96,7 @@ def schema() -> str:
                 kind={"enum": ["", "PodMonitor", "ServiceMonitor"]}, labels=_LABELS, endpoint=_FREE
             ),
             alerts=_closed(enabled=_FLAG, labels=_LABELS),
+            board=_closed(enabled=_FLAG, labels=_LABELS),
             scheduler=_closed(enabled=_FLAG, image=_IMAGE, replicas=_COUNT, resources=_FREE),
             nodeAgent=_closed(
                 enabled=_FLAG,

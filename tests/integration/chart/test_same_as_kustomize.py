@@ -28,11 +28,15 @@ BY_POLICY = {"webhook": {"gate": "policy"}}
         (("extender", "gate-policy"), {"config": EXTENDER | BY_POLICY}),
         (("volcano", "gate-policy"), {"config": VOLCANO | BY_POLICY}),
         (
-            ("cert-manager", "metrics-authentication", "page", "alerts", "pod-monitor", "node"),
+            (
+                *("cert-manager", "metrics-authentication", "page"),
+                *("alerts", "board", "pod-monitor", "node"),
+            ),
             {
                 "certManager": {"enabled": True},
                 "config": {"metrics": {"authentication": True}, "page": {"enabled": True}},
                 "alerts": {"enabled": True},
+                "board": {"enabled": True},
                 "monitor": {"kind": "PodMonitor"},
                 "nodeAgent": {"enabled": True},
             },
