@@ -16,7 +16,7 @@ IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast test-long test-versions coverage bench chaos fuzz fuzz-door gpu-check lint crds image release up down
+.PHONY: help setup build demo test test-fast test-long test-versions coverage bench chaos fuzz fuzz-door gpu-check lint docs crds image release up down
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -80,6 +80,10 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/python -m cardquota_dev.rule_book
 	$(BIN)/python -m cardquota_dev.image lock --check
 	$(BIN)/python -m cardquota_dev journeys
+
+docs: export NO_MKDOCS_2_WARNING = 1  # the theme's word about a successor
+docs: $(STAMP) ## Build the site of docs/ into build/site; a link that leads nowhere is an error
+	$(BIN)/python -m mkdocs build --quiet
 
 crds: $(STAMP) ## Generate crds/, the generated manifests, board, alerts, templates of the chart and pages of docs/
 	$(BIN)/python -m cardquota_dev.version

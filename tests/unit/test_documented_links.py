@@ -12,7 +12,8 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def pages() -> Iterator[Path]:
-    yield from (ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "results" / "README.md")
+    yield from sorted(ROOT.glob("*.md"))
+    yield ROOT / "results" / "README.md"
     yield from sorted((ROOT / "docs").rglob("*.md"))
 
 

@@ -12,14 +12,26 @@ import pytest
 from cardquota_dev.demo.runner import FILES
 from cardquota_dev.demo.steps.order import STEPS
 from cardquota_dev.demo.steps.real_cards import containers_see_the_card_of_their_pod
+from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import marked
 from cardquota_dev.plane.real_node.requirements import real_node_lacks
 from cardquota_dev.plane.state import read_state
+from harness.console_blocks import DocumentedCommand, console_commands
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
 
 COMMAND = [sys.executable, "-m", "cardquota_dev"]
+README = CHECKOUT / "README.md"
+OF_MAKE = ("make demo", "make test")
+"""What the README shows beside the output of the demo: this, and the tests."""
+
+
+def demonstrated(command: DocumentedCommand, said: str) -> bool:
+    """Whether the demo runs what the README shows of it, with that output."""
+    steps = said.split("\n$ ")
+    typed = f"{command.text}   # "
+    return any(one.startswith(typed) and not command.missing(one) for one in steps)
 
 
 @pytest.fixture
@@ -44,6 +56,9 @@ def test_every_step_shows_what_it_says(folder: Folder) -> None:
         else:
             assert any(line.startswith("$ kubectl ") for line in said)
     assert any(line.endswith("in all") for line in said)
+    shown = [one for one in console_commands(README.read_text()) if one.text not in OF_MAKE]
+    assert shown
+    assert [one for one in shown if not demonstrated(one, done.stdout)] == []
     assert done.stderr == ""
     assert not folder.path.exists()
     assert not marked(folder.path)
