@@ -5,33 +5,38 @@ and PyTorchJob are their projects' own. All others say their names, and nothing 
 object.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-from cardquota_dev.build.definitions import JOB_SET, PYTORCH_JOB, definition_file
+from cardquota_dev.build.definitions import JOB_SET, PYTORCH_JOB, ForeignDefinition, definition_file
 from cardquota_dev.testing import Cluster, eventually
 
 from .asking import Object, ask
 
-_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_THEIR_OWN = {
+Kind = tuple[str, str]
+"""apiVersion and kind."""
+_DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+THEIR_OWN: Final[Mapping[Kind, ForeignDefinition]] = {
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): JOB_SET,
     ("kubeflow.org/v1", "PyTorchJob"): PYTORCH_JOB,
 }
 
 
-def define_kinds(cluster: Cluster, kinds: Iterable[tuple[str, str]] = tuple(_THEIR_OWN)) -> None:
-    """Returns once each kind, by its apiVersion and kind, is served."""
-    wanted = set(kinds)
-    for version, kind in wanted:
-        if (version, kind) in _THEIR_OWN:
+def define_kinds(cluster: Cluster, kinds: Iterable[Kind] = THEIR_OWN) -> None:
+    """The API server takes a second for each, and goes on with that after the return."""
+    for version, kind in kinds:
+        if (version, kind) in THEIR_OWN:
             # kubectl's own annotation of an applied file would be too long for it.
-            file = str(definition_file(_THEIR_OWN[version, kind]))
+            file = str(definition_file(THEIR_OWN[version, kind]))
             done = cluster.kubectl("apply", "--server-side", "-f", file)
             assert done.returncode == 0, done.stderr
         else:
             reply = ask(cluster, "POST", _DEFINITIONS, _names_alone(version, kind))
             assert reply.ok or reply.code == 409, reply
-    for version, kind in wanted:
+
+
+def until_served(cluster: Cluster, kinds: Iterable[Kind] = THEIR_OWN) -> None:
+    for version, kind in kinds:
         path = f"/apis/{version}/{kind.lower()}s"
         eventually(lambda p=path: ask(cluster, "GET", p).ok, f"{kind} served")
 

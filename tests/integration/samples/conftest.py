@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from cardquota_dev.testing import Cluster
-from integration.definitions import define_kinds
+from integration.definitions import define_kinds, until_served
 
 from .research import Research
 
@@ -13,6 +13,7 @@ from .research import Research
 @pytest.fixture(scope="package")
 def namespace_of_samples(roomy: Cluster) -> Iterator[Research]:
     define_kinds(roomy)
+    until_served(roomy)
     found = Research(roomy)
     found.opens()
     yield found

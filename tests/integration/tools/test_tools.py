@@ -7,7 +7,7 @@ import pytest
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
 from integration.asking import Object
-from integration.definitions import define_kinds
+from integration.definitions import define_kinds, until_served
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes, released
 from integration.workload_bodies import refusals
@@ -21,7 +21,7 @@ HOLDER = "holder"
 
 @pytest.fixture(scope="module")
 def kinds(roomy: Cluster) -> None:
-    define_kinds(roomy, {kind for case in TABLE for kind in case.foreign_kinds})
+    define_kinds(roomy, dict.fromkeys(kind for case in TABLE for kind in case.foreign_kinds))
 
 
 def test_each_row_about_another_project_says_where_that_was_read() -> None:
@@ -33,6 +33,7 @@ def test_each_row_about_another_project_says_where_that_was_read() -> None:
 def test_at_full_quota_and_then_with_room(team: Team, kinds: None, case: ToolCase) -> None:
     """A gang finds room for all but one of its members, all others find none."""
     fill(team, case)
+    until_served(team.cluster, case.foreign_kinds)
     tool = ToolStandIn(team, case)
     match case.full:
         case "waits":

@@ -6,6 +6,8 @@ from typing import Any, Final, Literal, Self
 
 import yaml
 
+from integration.definitions import Kind
+
 _TABLE: Final = Path(__file__).with_name("table.yaml")
 _KEYS_OF_STEPS: Final = frozenset(
     ("owner", "labels", "in", "task", "cards", "pods", "first", "members", "request", "once")
@@ -79,9 +81,9 @@ class ToolCase:
     again: Again = "always"
 
     @property
-    def foreign_kinds(self) -> set[tuple[str, str]]:
-        """apiVersion and kind of what Kubernetes and the product do not have."""
-        return {(s.api_version, s.kind) for s in self.steps if "." in s.api_version}
+    def foreign_kinds(self) -> list[Kind]:
+        """Those that Kubernetes and the product do not have."""
+        return [(s.api_version, s.kind) for s in self.steps if "." in s.api_version]
 
     @property
     def pods(self) -> int:
