@@ -4,24 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from cardquota_dev.build.definitions import JOB_SET, PYTORCH_JOB, definition_file
-from cardquota_dev.testing import Cluster, eventually
+from cardquota_dev.testing import Cluster
+from integration.definitions import define_kinds, until_served
 
 from .research import Research
 
 
 @pytest.fixture(scope="package")
-def workload_definitions(product_plane: Cluster) -> None:
-    """JobSet and PyTorchJob are there, by their projects' own definitions; they stay."""
-    for wanted, kind in ((JOB_SET, "jobsets"), (PYTORCH_JOB, "pytorchjobs")):
-        # kubectl's own annotation of an applied file would be too long for it.
-        done = product_plane.kubectl("apply", "--server-side", "-f", str(definition_file(wanted)))
-        assert done.returncode == 0, done.stderr
-        eventually(lambda kind=kind: _served(product_plane, kind), f"{kind} served")
-
-
-@pytest.fixture(scope="package")
-def namespace_of_samples(roomy: Cluster, workload_definitions: None) -> Iterator[Research]:
+def namespace_of_samples(roomy: Cluster) -> Iterator[Research]:
+    define_kinds(roomy)
+    until_served(roomy)
     found = Research(roomy)
     found.opens()
     yield found
@@ -33,7 +25,3 @@ def research(product_plane: Cluster, namespace_of_samples: Research) -> Iterator
     """The namespace, empty."""
     yield namespace_of_samples
     namespace_of_samples.removes_all()
-
-
-def _served(cluster: Cluster, kind: str) -> bool:
-    return cluster.kubectl("get", kind, "-A").returncode == 0

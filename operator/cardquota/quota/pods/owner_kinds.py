@@ -24,7 +24,7 @@ BATCH_KINDS: Final = (
     "XGBoostJob",
 )
 """Kinds whose pods wait, of any API group. Jobs make the pods of a JobSet, TrainJob and CronJob, a
-RayCluster those of a RayJob, and a Pod, the driver, the executors of Spark."""
+RayCluster those of a RayJob, and the Pod of a Spark driver its executors."""
 SERVICE_KINDS: Final = (
     "",
     "DaemonSet",
