@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
@@ -176,7 +176,7 @@ def _named(query: str) -> str:
     return found[0][1] if len(found) == 1 and found[0][0] == "name" else ""
 
 
-@cache
+@lru_cache(len(_FILES))
 def _static(name: str, content_type: str) -> HttpAnswer:
     body = files(__package__).joinpath(name).read_bytes()
     return HttpAnswer(HTTPStatus.OK, body, content_type)
