@@ -139,6 +139,16 @@ def test_a_reason_is_found_by_searching(site: Path) -> None:
     assert not [place for place in places if place.startswith("checkout/")]
 
 
+def test_code_in_a_table_may_have_a_pipe(site: Path) -> None:
+    text = (site / "limits" / "index.html").read_text()
+    assert "<code>A|B</code>" in text
+    assert not [page for page in site.rglob("*.html") if "\\|" in cells(page)]
+
+
+def cells(page: Path) -> str:
+    return " ".join(re.findall(r"<td>(.*?)</td>", page.read_text(), re.DOTALL))
+
+
 def headings(page: Path) -> list[str]:
     return re.findall(r"^## (\w+)$", page.read_text(), re.MULTILINE)
 
