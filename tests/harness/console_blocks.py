@@ -2,13 +2,16 @@
 
 import re
 import shlex
+import textwrap
 from dataclasses import dataclass
+from functools import partial
 
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^( *)```console\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _PROMPT = re.compile(r"^[$#] ")
-_AGE = re.compile(r"^\d+[smhd](?:\d+[smh])?$")
-_AGES = r"\d+[smhd](?:\d+[smh])?"
-_ANYTHING = re.compile(r"…|\.\.\.")
+_HERE_DOCUMENT = re.compile(r"<<(\w+)")
+_TIMES = r"(?<!\S)(?:\d+[smhd](?:\d+[smh])?|\d+ (?:s|min|h|d)|[\d-]+T[\d:.]+Z)\b"
+"""As kubectl and our plugin write an age, and a moment."""
+_VARIABLE = re.compile(rf"(?P<any>…|\.\.\.)|(?P<time>{_TIMES})|(?P<space>\s+)")
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class DocumentedCommand:
     def missing(self, output: str) -> list[str]:
         """The shown lines that are not in the output, in their order.
 
-        `…` and `...` stand for any text, an age for any age, and spaces for any number of them.
+        `…` and `...` stand for any text, a time for any time, and spaces for any number of them.
         """
         lines, wanted = iter(output.splitlines()), list(self.shown)
         while wanted and any(_matches(wanted[0], line) for line in lines):
@@ -33,7 +36,8 @@ class DocumentedCommand:
 
 def console_commands(page: str) -> list[DocumentedCommand]:
     """All commands of a page, in their order."""
-    return [command for block in _BLOCK.findall(page) for command in _commands(block)]
+    blocks = (textwrap.dedent(block) for _, block in _BLOCK.findall(page))
+    return [command for block in blocks for command in _commands(block)]
 
 
 def _commands(block: str) -> list[DocumentedCommand]:
@@ -48,6 +52,9 @@ def _commands(block: str) -> list[DocumentedCommand]:
         typed = line[2:]
         while (command := _uncommented(typed)) is None:
             typed += "\n" + next(lines)
+        if here := _HERE_DOCUMENT.search(command):
+            document = iter(partial(next, lines), here[1])
+            command = "\n".join((command, *document, here[1]))
         found.append(DocumentedCommand(command, ()))
     return found
 
@@ -72,11 +79,10 @@ def _words(text: str) -> list[str] | None:
 
 
 def _matches(shown: str, line: str) -> bool:
-    pattern = r"\s+".join(map(_word, shown.split()))
+    pattern, end = "", 0
+    for found in _VARIABLE.finditer(shown.strip()):
+        pattern += re.escape(shown.strip()[end : found.start()])
+        pattern += {"any": ".*", "time": _TIMES, "space": r"\s+"}[found.lastgroup or ""]
+        end = found.end()
+    pattern += re.escape(shown.strip()[end:])
     return re.fullmatch(pattern, line.strip()) is not None
-
-
-def _word(text: str) -> str:
-    if _AGE.match(text):
-        return _AGES
-    return ".*".join(map(re.escape, _ANYTHING.split(text)))

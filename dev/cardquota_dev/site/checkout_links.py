@@ -19,6 +19,8 @@ SHOWN: Final = "checkout"
 
 _FENCE: Final = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
+_ROW: Final = re.compile(r"^\|.*$", re.MULTILINE)
+_CODE: Final = re.compile(r"`[^`]+`")
 _LANGUAGES: Final = {".yaml": "yaml", ".py": "python", ".json": "json", ".conf": "yaml"}
 
 
@@ -42,7 +44,9 @@ def targets(file: Path, text: str) -> Iterator[Path]:
 
 
 def rewritten(file: Path, text: str) -> str:
-    """The page with its links as they are on the site. What is no file stays: mkdocs reports it."""
+    """The page as mkdocs needs it: with the links of the site, and code in tables without the
+    backslash before a pipe, which only GitHub wants. A link to no file stays: mkdocs reports it.
+    """
     page = PurePosixPath(site_path(file))
 
     def link(found: re.Match[str]) -> str:
@@ -52,7 +56,7 @@ def rewritten(file: Path, text: str) -> str:
         _, hash_, anchor = found[1].partition("#")
         return f"]({relpath(site_path(target), page.parent)}{hash_}{anchor})"
 
-    return _outside_fences(text, lambda part: _LINK.sub(link, part))
+    return _outside_fences(text, lambda part: _plain_pipes(_LINK.sub(link, part)))
 
 
 def shown(file: Path) -> str:
@@ -78,6 +82,13 @@ def _target(file: Path, link: str) -> Path | None:
         return None
     target = (file.parent / path).resolve()
     return target if target.is_relative_to(CHECKOUT) and target.exists() else None
+
+
+def _plain_pipes(prose: str) -> str:
+    def row(found: re.Match[str]) -> str:
+        return _CODE.sub(lambda code: code[0].replace(r"\|", "|"), found[0])
+
+    return _ROW.sub(row, prose)
 
 
 def _prose(text: str) -> list[str]:

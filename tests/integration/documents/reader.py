@@ -26,7 +26,9 @@ from integration.process.running import QUICK, OperatorProcess, published_ca
 
 REPOSITORY = "github.com/YOU/cardquota"
 """As the pages write it."""
-_READS = re.compile(r"^kubectl cardquota (?:check|cards|top)|^kubectl get |--dry-run=server")
+_READS = re.compile(
+    r"^kubectl cardquota (?:check|cards|top|queue|explain)|^kubectl get |--dry-run=server"
+)
 """These are typed again until they show what the page shows: all else only once."""
 
 
@@ -42,6 +44,7 @@ class Reader:
         self.cluster, self._folder = cluster, folder
         self._outside = folder / "operator"
         self._outside.mkdir()
+        self._settings_in_use: dict[str, Any] = {}
         self._operator = OperatorProcess(self._outside, cluster.folder.product_kubeconfig, QUICK)
         self._environment = {
             **os.environ,
@@ -95,7 +98,7 @@ class Reader:
         return (self._folder / "kustomization.yaml").read_text()
 
     def applies(self) -> None:
-        """`kubectl apply -k .`, and the restart of the operator by its Deployment."""
+        """`kubectl apply -k .`. The operator restarts if its Deployment has changed."""
         status, text = self.runs("kubectl kustomize .")
         assert status == 0, text
         documents = parsed(text)
@@ -105,7 +108,9 @@ class Reader:
         settings = self._settings(documents)
         (self._folder / "config.yaml").write_text(yaml.safe_dump(settings))
         self.cluster.apply(yaml.safe_dump_all(documents))
-        self._restart(settings)
+        if settings != self._settings_in_use:
+            self._settings_in_use = settings
+            self._restart(settings)
 
     def ends(self) -> None:
         self._operator.stop()
