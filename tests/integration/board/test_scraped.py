@@ -59,7 +59,7 @@ def filled_in(expression: str, **chosen: Sequence[str]) -> str:
     for variable in ("queue", "card"):
         value = _by_grafana(chosen[variable]) if variable in chosen else ".*"
         expression = expression.replace(f'"${variable}"', f'"{value}"')
-    expression = expression.replace("[$__range:1m]", "[8s:1s]")
+    expression = expression.replace("[$__range:1m]", "[4s:1s]")
     expression = re.sub(r"\$__(range|rate_interval)\b", "1m", expression)
     assert "$" not in expression, expression
     return expression
@@ -137,7 +137,7 @@ def test_card_hours_are_the_time_that_cards_were_held(scraped: ScrapedPlane) -> 
     def held() -> Any:
         return numbers(scraped, expression, "queue", "card")[training, T1000] * 60
 
-    eventually(lambda: held() == 2 * 8, "2 cards for 8 samples", 20)
+    eventually(lambda: held() == 2 * 4, "2 cards for 4 samples", 20)
 
 
 @pytest.mark.parametrize("chosen", [[SHARE], [SHARE, T1000]])
