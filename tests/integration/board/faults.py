@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import pytest
+
 from builders import a_node, a_pod
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import eventually
+from harness.python_kubelet import StartError
 from integration.asking import MERGE, ask
 from integration.plugin import plugin
 from integration.roomy_nodes import T1000, T2000
@@ -47,6 +50,18 @@ def a_label_cannot_be_read(scraped: ScrapedPlane) -> None:
     assert (reply := ask(scraped.cluster, "POST", "/api/v1/nodes", scraped.team.wire(node))).ok, (
         reply
     )
+
+
+def a_card_is_sick(scraped: ScrapedPlane) -> None:
+    scraped.agent.cards[1]["problem"] = "XID 79"
+    scraped.agent.write_cards()
+
+
+def a_container_has_no_card(scraped: ScrapedPlane) -> None:
+    """No scheduler has said which."""
+    scraped.agent.pod("unplaced", {"main": 1})
+    with pytest.raises(StartError):
+        scraped.agent.start_container("unplaced")
 
 
 @contextmanager

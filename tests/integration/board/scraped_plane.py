@@ -1,4 +1,6 @@
-"""Two replicas that ask for a token, a queue in use, and a Prometheus that scrapes both."""
+"""Two replicas that ask for a token, a node agent, queues in use, and a Prometheus that scrapes all
+three.
+"""
 
 import json
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ import yaml
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import ask
+from integration.node.agent_process import AgentNode, agent_node
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team, of_a_job
 
@@ -30,8 +33,10 @@ def at_once(rules: list[Rule]) -> list[Rule]:
 class ScrapedPlane:
     """What the tests look at."""
 
-    def __init__(self, cluster: Cluster, team: Team, prometheus: PrometheusProcess) -> None:
-        self.cluster, self.team, self.prometheus = cluster, team, prometheus
+    def __init__(
+        self, cluster: Cluster, team: Team, agent: AgentNode, prometheus: PrometheusProcess
+    ) -> None:
+        self.cluster, self.team, self.agent, self.prometheus = cluster, team, agent, prometheus
         self.while_nothing_was_scraped: set[str] = set()
         """The alerts that fired then."""
 
@@ -65,20 +70,20 @@ def scraped_plane(programs: Path, folder: Path) -> Iterator[ScrapedPlane]:
     with (
         running_plane(folder / "plane", replicas=2, config=config) as cluster,
         fresh_namespace(cluster, "board") as namespace,
+        agent_node(cluster, "kube-system", "sharing", sizes=(16_376, 8_188)) as agent,
     ):
         add_roomy_nodes(cluster)
         (folder / "prometheus").mkdir()
         prometheus = PrometheusProcess(programs, folder / "prometheus", _token(cluster, namespace))
-        plane = ScrapedPlane(cluster, Team(cluster, namespace, "board"), prometheus)
+        plane = ScrapedPlane(cluster, Team(cluster, namespace, "board"), agent, prometheus)
         try:
             prometheus.start(at_once(committed_rules()))
             eventually(prometheus.firing_names, "an alert while nothing is scraped")
             prometheus.until_evaluated()
             plane.while_nothing_was_scraped = prometheus.firing_names()
-            prometheus.scrape(*(one.removeprefix("http://") for one in plane.replicas))
-            eventually(
-                lambda: list(prometheus.targets().values()) == ["up", "up"], "both are scraped"
-            )
+            replicas = (one.removeprefix("http://") for one in plane.replicas)
+            prometheus.scrape(*replicas, f"127.0.0.1:{agent.port}")
+            eventually(lambda: list(prometheus.targets().values()) == ["up"] * 3, "all are scraped")
             plane.use()
             yield plane
         finally:

@@ -29,9 +29,6 @@ EMPTY: Final = {
     "What audit mode lets by": "nothing is in audit mode",
     "requests: {{why}}": "every request is served",
     "{{kind}} {{name}}": "the installation is as it was rendered",
-    "Cards that pods can use": "the plane has no node agent",
-    "Memory of the cards in use": "the plane has no node agent",
-    "Starts of containers": "the plane has no node agent",
 }
 """Panels and lines without data on this plane, and why."""
 BUSY: Final = {"CardquotaLoopHeldUp", "CardquotaReviewsSlow"}
@@ -177,6 +174,8 @@ def test_r7_each_fires_when_it_is_due(scraped: ScrapedPlane) -> None:
     faults.no_free_card_will_help(scraped)
     faults.a_finalizer_keeps_a_pod(scraped)
     faults.a_label_cannot_be_read(scraped)
+    faults.a_card_is_sick(scraped)
+    faults.a_container_has_no_card(scraped)
     expected: dict[str, Object] = {
         "CardquotaPodWaitsLong": {"queue": training},
         "CardquotaPodsWaitInVain": {
@@ -187,22 +186,24 @@ def test_r7_each_fires_when_it_is_due(scraped: ScrapedPlane) -> None:
         "CardquotaCardsNotCounted": {},
         "CardquotaLoopHeldUp": {},
         "CardquotaReviewsSlow": {},
+        "CardquotaNodeCardUnhealthy": {"uuid": "GPU-1"},
+        "CardquotaNodeStartsRefused": {},
     }
     with faults.somebody_objects(scraped):
         until_firing(scraped, {**expected, "CardquotaGatesRefused": {"why": "object"}})
     faults.quotas_are_paused(scraped)
     faults.a_pod_gets_past_admission(scraped)
     faults.a_namespace_gets_a_label_without_meaning(scraped)
+    faults.take_rights(scraped, "clusterroles/cardquota", "queues/status")
+    team.set_quota({T1000: 3}, "serving")
+    faults.the_fence_is_open(scraped)
     expected |= {
         "CardquotaInstallationDiffers": {},
         "CardquotaPodsPastAdmission": {"queue": team.queue_name("past")},
         "CardquotaUnknownNamespaceMode": {},
+        "CardquotaNumbersNotWritten": {},
+        "CardquotaFenceNotInForce": {"fault": "open"},
     }
-    until_firing(scraped, expected)
-    faults.take_rights(scraped, "clusterroles/cardquota", "queues/status")
-    team.set_quota({T1000: 3}, "serving")
-    faults.the_fence_is_open(scraped)
-    expected |= {"CardquotaNumbersNotWritten": {}, "CardquotaFenceNotInForce": {"fault": "open"}}
     until_firing(scraped, expected)
     faults.take_rights(scraped, f"namespaces/{v.OPERATOR_NAMESPACE}/roles/cardquota", "leases")
     until_firing(scraped, {"CardquotaNoLeader": {}})
