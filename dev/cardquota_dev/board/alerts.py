@@ -165,10 +165,11 @@ ALERTS: Final = (
     ),
     Alert(
         "CardquotaObjectsUnreadable",
-        f"{speed('undecodable_objects_total', 'kind', window='15m')} > 0",
+        # No rate: what is there at a replica's start was counted before the first scrape.
+        f"{highest('undecodable_objects_total', 'kind')} > 0",
         "5m",
         Severity.WARNING,
-        "Objects of the kind {{ $labels.kind }} cannot be read, and are left out.",
+        f"{_VALUE} objects of the kind {{{{ $labels.kind }}}} could not be read, and are left out.",
     ),
     Alert(
         "CardquotaLoopHeldUp",

@@ -309,7 +309,7 @@ def dashboard_json() -> str:
         .tooltip(models.DashboardCursorSync.CROSSHAIR)
         .with_variable(builders.DatasourceVariable(SOURCE).label("Data source").type("prometheus"))
         .with_variable(_variable("queue", "Queue", "cardquota_queue_card_quota"))
-        .with_variable(_variable("card", "Card", "cardquota_queue_card_quota"))
+        .with_variable(_variable("card", "Card", "cardquota_cluster_card_allocatable"))
     )
     identity = 0
     for title, panels in _ROWS:

@@ -60,7 +60,7 @@ def lines(
         .unit(unit)
         .span(span)
         .height(_HEIGHT)
-        .min(0)
+        .axis_soft_min(0)
         .fill_opacity(20 if stacked else 0)
         .show_points(common.VisibilityMode.NEVER)
         .legend(
