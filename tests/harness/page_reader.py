@@ -12,6 +12,7 @@ from builders import Body, a_ledger
 from cardquota.cluster.api import OutcomeUnknown, TokenAccess
 from cardquota.cluster.serving import HttpAnswer, HttpCall
 from cardquota.page import PageServer
+from cardquota.quota.ledger import LedgerReader
 
 LIST = ("list", "queues", "")
 ASK = ("create", "queuereviews", "")
@@ -48,11 +49,13 @@ class RightsServer:
 class PageReader:
     """Reads the page as users do, without a socket."""
 
-    def __init__(self, *things: Body, **rights: set[Right]) -> None:
-        """`rights`: by user."""
+    def __init__(
+        self, *things: Body, ledger: LedgerReader | None = None, **rights: set[Right]
+    ) -> None:
+        """`ledger`: instead of one with these things. `rights`: by user."""
         self.server = RightsServer(rights)
         self.now, self.known = 0.0, True
-        self.ledger = a_ledger(*things)
+        self.ledger = ledger or a_ledger(*things)
         server: Any = self.server
         access = TokenAccess(server, lambda: self.now)
         self.page = PageServer(

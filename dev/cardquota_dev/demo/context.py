@@ -16,6 +16,8 @@ class Context:
     admin: User
     """Decides about queues."""
     screen: Screen
+    operator: str
+    """The URL of a replica's port of the metrics."""
     node_lacks: str
     """Why there is no real node on the plane. Empty: there is one."""
 

@@ -110,6 +110,7 @@ def _context(
         tenant=user("tenant", folder.tenant_kubeconfig),
         admin=user("admin", folder.kubeconfig),
         screen=screen,
+        operator=state.process("cardquota-0").address,
         node_lacks=lacking,
     )
 

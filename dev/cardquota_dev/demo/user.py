@@ -6,6 +6,8 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ _POLL = 0.3
 
 _COMMAND_TIMEOUT = 60.0
 _DONE = Expectation("exit status 0", lambda answer: answer.status == 0)
+_A_LINE = Expectation("a line", lambda answer: bool(answer.text))
 _REFUSED = Expectation("a refusal", lambda answer: answer.status != 0)
 
 
@@ -73,6 +76,23 @@ class User:
             raise StepError(command, "exit status 0", f"exit status {done.returncode}")
         return json.loads(done.stdout)
 
+    @contextmanager
+    def keeps(self, command: str) -> Iterator[str]:
+        """The first line that the command prints, which goes on until the end of the block."""
+        self._screen.command(command, self._name)
+        program = self._program(command)
+        with subprocess.Popen(
+            program, cwd=self._files, env=self._environment, stdout=subprocess.PIPE, text=True
+        ) as child:
+            assert child.stdout is not None  # noqa: S101 - for mypy
+            try:
+                line = child.stdout.readline().strip()
+                self._screen.output(line)
+                check(command, CommandResult(child.poll() or 0, line), (_A_LINE,))
+                yield line
+            finally:
+                child.terminate()
+
     def _once(self, command: str, expected: tuple[Expectation, ...]) -> None:
         self._screen.command(command, self._name)
         answer = self._answer(command)
@@ -94,12 +114,9 @@ class User:
         return CommandResult(done.returncode, done.stdout)
 
     def _run(self, command: str, errors: int) -> subprocess.CompletedProcess[str]:
-        program, *arguments = shlex.split(command)
-        if program != "kubectl":
-            raise ValueError(f"not a kubectl command: {command}")
         try:
             return subprocess.run(
-                [str(self._kubectl), *arguments],
+                self._program(command),
                 cwd=self._files,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -111,3 +128,9 @@ class User:
             )
         except subprocess.TimeoutExpired as late:
             raise StepError(command, f"an answer within {_COMMAND_TIMEOUT:.0f} s", "none") from late
+
+    def _program(self, command: str) -> list[str]:
+        program, *arguments = shlex.split(command)
+        if program != "kubectl":
+            raise ValueError(f"not a kubectl command: {command}")
+        return [str(self._kubectl), *arguments]

@@ -8,9 +8,10 @@ from typing import Final
 
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.objects.meta import Wire
-from ..quota.reports.cluster_report import cluster_report
+from ..quota.reports.cluster_report import ClusterCard, cluster_report
 from ..quota.reports.queue_report import CardRow, QueueReport, columns, report
 from ..quota.steps import Steps
+from ..quota.vocabulary import GPU_MEMORY
 from ..quota.words import show
 
 MOST_QUEUES: Final = 2_000
@@ -85,9 +86,12 @@ def overview(ledger: LedgerReader, *, time: str, leader: str) -> Steps[Overview]
             lines.append(_line(found))
         yield
     totals = yield from cluster_report(ledger)
-    busiest = nsmallest(
-        MOST_CLUSTER_CARDS, totals.items(), key=lambda one: (-one[1].allocatable, one[0])
-    )
+
+    def last_memory(one: tuple[str, ClusterCard]) -> tuple[bool, int, str]:
+        """Whose numbers are no cards, but MiB or GiB."""
+        return ledger.catalog.resource(one[0]) == GPU_MEMORY, -one[1].allocatable, one[0]
+
+    first = nsmallest(MOST_CLUSTER_CARDS, totals.items(), key=last_memory)
     cards = tuple(
         ClusterCardLine(
             name=show(name, most=_LONGEST),
@@ -96,7 +100,7 @@ def overview(ledger: LedgerReader, *, time: str, leader: str) -> Steps[Overview]
             free=ledger.nodes.free.total(name),
             quota=card.guarantee,
         )
-        for name, card in busiest
+        for name, card in first
     )
     return Overview(
         time=time,

@@ -216,9 +216,11 @@ class Operator:
         )
         # One for both: what is known of a token holds for both.
         asks, access = settings.metrics.authentication, TokenAccess(client, time.monotonic)
-        page = PageServer(
-            self._ledger, access, self._known, lambda: self._elector.leader, time.monotonic
-        )
+        page = None
+        if settings.page.enabled:
+            page = PageServer(
+                self._ledger, access, self._known, lambda: self._elector.leader, time.monotonic
+            ).answer
         self._probes = Probes(
             MetricsPage(self._ledger, self._metrics, self._reflectors, self._leads),
             self._metrics,
@@ -226,7 +228,7 @@ class Operator:
             self._leads,
             self._to_put_right,
             access=access if asks else None,
-            page=page.answer if settings.page.enabled else None,
+            page=page,
         )
         self._audit = AuditRecord(client, settings.namespace, self._metrics, time.time)
         self._admission = self._make_admission()

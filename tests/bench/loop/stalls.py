@@ -9,6 +9,7 @@ None may be above 100 ms (I5).
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import inf
 from time import monotonic
 from typing import Any, Final
@@ -23,6 +24,7 @@ from cardquota.control.queues import measure_drift, refresh
 from cardquota.control.reports import UnadmittedReports, report_unadmitted
 from cardquota.loop import BOUND, TimeSlice
 from cardquota.quota import GANG_KINDS
+from harness.page_reader import ASK, LIST, NODES, PageReader
 
 from ..bodies import stall_bodies
 from ..figure import Figure, Report
@@ -82,6 +84,7 @@ async def _spread(figures: _Figures) -> None:
 
     await figures.take("a scrape of the metrics", scrape, scrape)
 
+    await _page(figures)
     await figures.take("the drift recount", lambda: measure_drift(ledger, metrics))
     gone = stall_bodies.deletion("q0001")
     await figures.take("DELETE of a queue", *_twice(_answer(world, "/validate", gone)))
@@ -96,6 +99,14 @@ async def _spread(figures: _Figures) -> None:
     world.see("queues", a_queue("free").with_quota({H200: 1}).body)
     world.see("pods", stall_world.gated("free").with_uid("free").body)
     await figures.take_first_gate(waiting)
+
+
+async def _page(figures: _Figures) -> None:
+    """What a browser asks for."""
+    page = PageReader(ledger=figures.world.ledger, chief={LIST, ASK, NODES})
+    for what in ("overview", "nodes"):
+        work = partial(page.data, what, "chief")
+        await figures.take(f"the page: {what}", work, work)
 
 
 async def _bodies(figures: _Figures) -> None:
@@ -214,6 +225,9 @@ async def _one_queue(figures: _Figures) -> None:
     ):
         said = f"an answer about {what}, 20,000 wait and 80,000 run in it"
         await figures.take(said, *_twice(_answer(world, "/mutate", asked)))
+    page = PageReader(ledger=world.ledger, chief={LIST, ASK, NODES})
+    work = partial(page.queue, "q0000", "chief")
+    await figures.take("the page: a queue, 20,000 wait and 80,000 run in it", work, work)
     for kind, body in (
         ("podgroups", stall_world.group(10_000)),
         ("namespaces", a_namespace("q0000").body),

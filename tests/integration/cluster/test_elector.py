@@ -119,6 +119,7 @@ async def test_a_silent_leader_is_succeeded_after_the_whole_duration(
     second = await start("second")
     # Long enough for the second to see a few renewals: none of them is its cue.
     await until(lambda: second.elector.held, "the second looks on")
+    assert {second.elector.leader, first.elector.leader} == {first.elector.term}
     await first.stop()
     resource = (await lease(client, path))["metadata"]["resourceVersion"]
     kept = first.elector.term
@@ -129,6 +130,7 @@ async def test_a_silent_leader_is_succeeded_after_the_whole_duration(
     assert second.at[0] - previous >= DURATION
     assert first.elector.time_left() <= 0
     assert first.elector.term is None
+    assert (first.elector.leader, second.elector.leader) == ("", term)
     got = await lease(client, path)
     assert got["metadata"]["resourceVersion"] != resource
     assert got["spec"]["holderIdentity"] == term

@@ -3,6 +3,8 @@
 One plane for all of it. Skipped, with the reason, where the machine can have no real node.
 """
 
+import json
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ import pytest
 
 from cardquota_dev.plane.real_node.requirements import real_node_lacks
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
+from harness.page_process import reply, served_page
 from integration.asking import ApiReply, Object, ask
 from integration.process.test_failover import leader
 from integration.roomy_nodes import T1000, add_roomy_nodes
@@ -110,6 +113,25 @@ def test_the_pods_run_the_image_and_become_ready_by_their_probes(deployed: Clust
     assert {one["image"] for one in statuses} == {"docker.io/library/cardquota:0.1.0"}
     assert [one["restartCount"] for one in statuses] == [0, 0]
     assert {one["spec"]["nodeName"] for one in pods} == {"real-1"}
+
+
+def test_f8_the_page_comes_by_a_port_forward_and_goes_on_with_another_pod(
+    deployed: Cluster,
+) -> None:
+    where = ("--kubeconfig", str(deployed.kubeconfig))
+    with served_page(deployed.kubeconfig, *where, path=str(deployed.binary.parent)) as url:
+        status, text = reply(f"{url}overview")
+        assert (status, json.loads(text)["user"]) == (200, "admin")
+        old = names(deployed)
+        for name in old:
+            assert ask(deployed, "DELETE", f"{PODS}/{name}").ok
+        eventually(lambda: old.isdisjoint(names(deployed)), "new pods")
+        eventually(lambda: all(map(ready, replicas(deployed))), "the new pods are ready")
+        eventually(lambda: len(ask(deployed, "GET", PODS).body["items"]) == 2, "the old are gone")
+        eventually(lambda: reply(f"{url}overview")[0] == 200, "the page goes on")
+    running = subprocess.run(("ps", "-eo", "args"), capture_output=True, text=True, check=True)
+    left = [one for one in running.stdout.splitlines() if "kubectl port-forward" in one]
+    assert [one for one in left if str(deployed.kubeconfig) in one] == []
 
 
 def test_when_the_leaders_pod_is_deleted_the_other_leads_and_no_create_fails(

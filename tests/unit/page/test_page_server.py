@@ -211,6 +211,18 @@ async def test_f8_nodes_say_what_is_used_and_what_is_wrong() -> None:
     assert (found["off"]["takesPods"], found["hopper"]["takesPods"]) == (False, True)
 
 
+async def test_f8_card_memory_does_not_stand_before_cards() -> None:
+    """B10. Its numbers are MiB or GiB."""
+    page = PageReader(
+        a_node("hopper").with_cards(H200, 8),
+        a_node("shares").with_uid("shares").showing(H800).sharing_memory(48_000, 2),
+        a_queue("red").with_quota({f"{H800}/gpu-mem": 40_000}),
+        chief=EVERYTHING,
+    )
+    cards = (await page.data("overview", "chief"))["overview"]["cards"]
+    assert [one["name"] for one in cards] == [H200, f"{H800}/gpu-mem"]
+
+
 async def test_f8_one_overview_is_made_for_all_who_look(monkeypatch: pytest.MonkeyPatch) -> None:
     made = 0
     page = reader()

@@ -13,8 +13,16 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from builders import H200, Body, a_ledger, a_queue
-from cardquota.cluster.api import AT_ONCE, MOST, REMEMBERED, OutcomeUnknown, TokenAccess
-from cardquota.cluster.serving import HttpAnswer, HttpCall
+from cardquota.cluster.api import (
+    AT_ONCE,
+    MOST,
+    MOST_RIGHTS,
+    REMEMBERED,
+    AskedAccess,
+    OutcomeUnknown,
+    TokenAccess,
+)
+from cardquota.cluster.serving import HttpAnswer, HttpCall, HttpHandler
 from cardquota.metrics import Metrics
 from cardquota.runtime import MetricsPage, Probes
 
@@ -49,12 +57,13 @@ class Asked:
         watches: list[Watch] | None = None,
         notes: list[str] | None = None,
         access: TokenAccess | None = None,
+        page: HttpHandler | None = None,
     ) -> None:
         self.metrics = Metrics()
         seen: Any = watches or []
-        page = MetricsPage(a_ledger(*things), self.metrics, seen, lambda: False)
+        text = MetricsPage(a_ledger(*things), self.metrics, seen, lambda: False)
         late, told = (lambda: False), (lambda: notes or [])
-        self.probes = Probes(page, self.metrics, seen, late, told, access=access)
+        self.probes = Probes(text, self.metrics, seen, late, told, access=access, page=page)
 
     async def get(self, path: str, method: str = "GET", token: str = "") -> HttpAnswer:
         async def nothing() -> bytes:
@@ -123,6 +132,45 @@ async def test_the_port_of_the_probes_has_no_metrics() -> None:
             assert await reader.readuntil(b"\r\n\r\nok\n")
             writer.transport.abort()
             await server.stop(1)
+
+
+@pytest.mark.parametrize(
+    ("page", "size", "status"),
+    [(True, 6_000, b"200"), (True, 9_000, b"400"), (False, 6_000, b"400")],
+)
+async def test_f7_where_there_is_a_page_the_tokens_of_users_may_be_long(
+    page: bool, size: int, status: bytes
+) -> None:
+    """Those of some clouds have 4 KB. Nobody else sends such headers."""
+
+    async def shown(call: HttpCall) -> HttpAnswer:
+        assert (len(call.headers["authorization"]), call.query) == (size, "name=a%20b")
+        return HttpAnswer(200, b"page")
+
+    server = Asked(page=shown if page else None).probes.http(metrics=True)
+    await server.start("127.0.0.1", 0, None)
+    async with asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection(*server.addresses[0])
+        token = b"Authorization: %s\r\n" % (b"x" * size)
+        writer.write(b"GET /page/queue?name=a%20b HTTP/1.1\r\nHost: a\r\n" + token + b"\r\n")
+        assert (await reader.readline()).split()[1] == status
+        writer.transport.abort()
+        await server.stop(1)
+
+
+async def test_without_a_page_there_is_none() -> None:
+    assert (await Asked().get("/page/")).status == 404
+
+
+async def test_of_one_caller_only_so_much_is_remembered() -> None:
+    """F7. Who names very many queues makes us ask again, and keep no more."""
+    reviewer = TokenReviewer()
+    access = access_by(reviewer)
+    for number in (*range(MOST_RIGHTS + 1), 1, 0):
+        one = AskedAccess("get", "g", "queues", f"q{number}")
+        found = await access.caller("Bearer prometheus", one)
+        assert found.may == {one}
+    assert len(reviewer.asked) == 1 + MOST_RIGHTS + 2
 
 
 async def test_the_lag_is_exported(watches: list[Watch]) -> None:

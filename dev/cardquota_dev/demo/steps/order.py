@@ -10,6 +10,7 @@ from .reservations import groups_are_refused_reserved_or_wait
 from .safeguards import nobody_opens_a_gate_and_the_numbers_are_exact
 from .service import a_deployment_asks_for_more, a_deployment_runs
 from .shared_cards import small_pods_share_a_card
+from .web_page import the_page_shows_it
 
 STEPS = (
     Step("An administrator gives two teams quotas per card model", queues_get_quotas),
@@ -36,5 +37,6 @@ STEPS = (
         "Nobody opens a gate by hand, and the numbers are exact",
         nobody_opens_a_gate_and_the_numbers_are_exact,
     ),
+    Step("The operator's page shows the same in a browser", the_page_shows_it),
 )
 """In this order: each step begins where the one before ended."""

@@ -15,6 +15,7 @@ from ..real_node.containerd import import_archive
 from ..real_node.names import MARK
 
 _BASE: Final = CHECKOUT / "manifests" / "base"
+_PAGE: Final = CHECKOUT / "manifests" / "components" / "page"
 _DEPLOYMENT: Final = "/apis/apps/v1/namespaces/cardquota-system/deployments/cardquota"
 _PATIENCE: Final = 180.0
 
@@ -40,10 +41,7 @@ async def start_operator(
     await import_archive(archive)
     overlay = folder.node / "operator"
     overlay.mkdir()
-    kustomization = {
-        "resources": [os.path.relpath(_BASE, overlay.resolve())],  # noqa: ASYNC240
-        "patches": [{"path": "place.json"}],
-    }
+    kustomization = _kustomization(overlay.resolve())
     write_private_json(overlay / "place.json", _PLACE)
     write_private_json(overlay / "kustomization.yaml", kustomization)
     process = await asyncio.create_subprocess_exec(
@@ -59,6 +57,14 @@ async def start_operator(
     if process.returncode != 0:
         raise PlaneError(f"kubectl apply failed:\n{said.decode(errors='replace').strip()}")
     await children.until(partial(_ready, probe), "the operator's pods ready", _PATIENCE)
+
+
+def _kustomization(above: Path) -> dict[str, Any]:
+    return {
+        "resources": [os.path.relpath(_BASE, above)],
+        "components": [os.path.relpath(_PAGE, above)],
+        "patches": [{"path": "place.json"}],
+    }
 
 
 async def _ready(probe: Probe) -> bool:

@@ -16,4 +16,11 @@ from .access import (
 )
 from .api_error import ApiError, OutcomeUnknown, in_words, read_failure
 from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
-from .token_access import AT_ONCE, MOST, REMEMBERED, AskedAccess, TokenAccess
+from .token_access import (
+    AT_ONCE,
+    MOST,
+    MOST_RIGHTS,
+    REMEMBERED,
+    AskedAccess,
+    TokenAccess,
+)

@@ -14,6 +14,7 @@ from .bounds import (
     Connections,
     HttpAnswer,
     HttpCall,
+    HttpHandler,
 )
 from .http2_connection import STREAMS
 from .http_server import PROTOCOLS, HttpServer
