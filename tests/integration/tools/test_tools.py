@@ -6,22 +6,21 @@ import pytest
 
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-from integration.asking import Object
 from integration.definitions import define_kinds, until_served
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes, released
 from integration.workload_bodies import refusals
 
+from .playing import HOLDER, it_runs, pods_of_tool
 from .stand_in import ToolStandIn, tries_again
-from .tool_case import ToolCase, read_table
+from .tool_case import ToolCase, foreign_kinds, read_table
 
 TABLE = read_table()
-HOLDER = "holder"
 
 
 @pytest.fixture(scope="module")
 def kinds(roomy: Cluster) -> None:
-    define_kinds(roomy, dict.fromkeys(kind for case in TABLE for kind in case.foreign_kinds))
+    define_kinds(roomy, foreign_kinds(TABLE))
 
 
 def test_each_row_about_another_project_says_where_that_was_read() -> None:
@@ -93,12 +92,3 @@ def it_is_refused(team: Team, tool: ToolStandIn, case: ToolCase) -> None:
         assert text.count("exceeded quota") == 1
         assert case.says in text
     assert pods_of_tool(team) == []
-
-
-def it_runs(team: Team, case: ToolCase) -> bool:
-    found = pods_of_tool(team)
-    return len(found) == case.pods and all(pod["spec"].get("nodeName") for pod in found)
-
-
-def pods_of_tool(team: Team) -> list[Object]:
-    return [pod for pod in team.pods() if pod["metadata"]["name"] != HOLDER]
