@@ -5,6 +5,7 @@ all of it runs. Whose run fails for it stands in docs/workloads.md.
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,10 +13,11 @@ import yaml
 from cardquota.install.kubernetes_versions import GATE_BY_POLICY
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from integration.definitions import define_kinds, until_served
+from integration.other_webhook import other_webhook
 from integration.process.outage import nobody_there
 from integration.process.running import QUICK
 from integration.roomy_nodes import T1000, add_roomy_nodes
-from integration.team import Team
+from integration.team import Team, released
 
 from .playing import it_runs
 from .stand_in import ToolStandIn
@@ -42,6 +44,7 @@ class ToolAtWork:
 
 
 @pytest.fixture(
+    scope="module",
     params=[
         "webhook",
         pytest.param("policy", marks=pytest.mark.newer_kubernetes(GATE_BY_POLICY)),
@@ -51,7 +54,7 @@ def gated_by(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(gated_by: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("tools")
     config = folder / "config.yaml"
@@ -99,3 +102,25 @@ def test_nothing_is_lost_while_nobody_judges(cluster: Cluster, gated_by: str, un
                 120,
             )
             one.team.until_row(T1000, allocated=one.case.needs, inqueue=0)
+
+
+def test_a_driver_whose_owner_another_webhook_writes(
+    cluster: Cluster, gated_by: str, unique: str, tmp_path: Path
+) -> None:
+    """As the Spark operator's does, after ours: who judges the final pod knows that it waits."""
+    application = {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication"}
+    owner = {**application, "name": "join", "uid": "join", "controller": True}
+    with fresh_namespace(cluster, unique) as name:
+        team = Team(cluster, name, unique)
+        team.has_queue({T1000: 1})
+        assert team.create(team.a_pod("holder", 1, T1000)).ok
+        team.until_bound("holder")
+        with other_webhook(team, tmp_path) as patch:
+            patch[:] = [{"op": "add", "path": "/metadata/ownerReferences", "value": [owner]}]
+            reply = team.create(team.a_pod("join-driver", 1, T1000), dry=True)
+    if gated_by == "policy":
+        assert reply.ok, reply
+        assert not released(reply.body)
+    else:
+        assert reply.code == 403
+        assert "exceeded quota" in reply.message
