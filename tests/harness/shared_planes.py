@@ -17,7 +17,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/samples/": "product_plane",
     "tests/integration/scaling/": "product_plane again",
     "tests/integration/status/": "product_plane again",
-    "tests/integration/tools/": "product_plane again",
+    "tests/integration/tools/test_tools.py": "product_plane again",
     "tests/integration/ways_round/": "product_plane again",
     "tests/integration/process/test_check.py": "bare_plane",
     "tests/integration/process/test_flow.py": "bare_plane",

@@ -12,7 +12,7 @@ from integration.asking import ApiReply, Object, ask
 from integration.roomy_nodes import T1000
 from integration.team import Team
 
-from .tool_case import ToolCase, ToolStep
+from .tool_case import Again, ToolCase, ToolStep
 
 GPU = "nvidia.com/gpu"
 _GROUP_VERSION = f"{v.API_GROUP}/{v.VERSION}"
@@ -185,8 +185,8 @@ class ToolStandIn:
         }
 
 
-def tries_again(rule: str, refusal: ApiReply) -> bool:
+def tries_again(rule: Again, refusal: ApiReply) -> bool:
     """Whether a tool of that rule creates the pod again after such an answer."""
-    if rule == "exceeded quota":
-        return refusal.code == 403 and "exceeded quota" in refusal.message
-    return rule == "always"
+    if "exceeded quota" in rule and refusal.code == 403:
+        return "exceeded quota" in refusal.message
+    return rule == "always" or ("500" in rule and refusal.code == 500)

@@ -2,31 +2,61 @@
 the words for which it tries again, and runs once there is room (section 2, section 9, E2).
 """
 
+import re
+from typing import Final
+
 import pytest
+import yaml
 
 from cardquota.quota import vocabulary as v
+from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster
-from integration.asking import Object
+from integration.asking import Object, ask
 from integration.definitions import define_kinds, until_served
 from integration.roomy_nodes import T1000
 from integration.team import Team, notes, released
 from integration.workload_bodies import refusals
 
+from .playing import HOLDER, it_runs, pods_of_tool
 from .stand_in import ToolStandIn, tries_again
-from .tool_case import ToolCase, read_table
+from .tool_case import ToolCase, foreign_kinds, read_table
 
-TABLE = read_table()
-HOLDER = "holder"
+TABLE: Final = read_table()
+PAGE: Final = CHECKOUT / "docs" / "workloads.md"
 
 
 @pytest.fixture(scope="module")
 def kinds(roomy: Cluster) -> None:
-    define_kinds(roomy, dict.fromkeys(kind for case in TABLE for kind in case.foreign_kinds))
+    define_kinds(roomy, foreign_kinds(TABLE))
 
 
 def test_each_row_about_another_project_says_where_that_was_read() -> None:
     for case in TABLE:
         assert case.source or not case.foreign_kinds, case.case
+
+
+def test_what_the_page_says_to_write_is_taken(team: Team, kinds: None) -> None:
+    """In a namespace with a queue, without a Warning. Of foreign kinds the API server knows no more
+    than their names.
+    """
+    queue = team.has_queue({"NVIDIA-H200": 8})
+    team.mark(annotations={v.QUEUE_NAME: queue})
+    blocks = re.findall(r"^ *```yaml\n(.*?)^ *```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    objects = [found for block in blocks if "kind" in (found := yaml.safe_load(block))]
+    assert len(objects) >= 8
+    for body in objects:
+        within = ""
+        if "namespace" in body["metadata"]:
+            body["metadata"]["namespace"] = team.namespace
+            within = f"namespaces/{team.namespace}/"
+        version, plural = body["apiVersion"], f"{body['kind'].lower()}s"
+        path = f"/{'apis' if '/' in version else 'api'}/{version}/{within}{plural}?dryRun=All"
+
+        def taken(path: str = path, body: Object = body) -> bool:
+            reply = ask(team.cluster, "POST", path, body)
+            return reply.ok and not reply.warnings
+
+        team.until(taken, f"{body['kind']} taken as it stands there", 20)
 
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: case.case)
@@ -93,12 +123,3 @@ def it_is_refused(team: Team, tool: ToolStandIn, case: ToolCase) -> None:
         assert text.count("exceeded quota") == 1
         assert case.says in text
     assert pods_of_tool(team) == []
-
-
-def it_runs(team: Team, case: ToolCase) -> bool:
-    found = pods_of_tool(team)
-    return len(found) == case.pods and all(pod["spec"].get("nodeName") for pod in found)
-
-
-def pods_of_tool(team: Team) -> list[Object]:
-    return [pod for pod in team.pods() if pod["metadata"]["name"] != HOLDER]

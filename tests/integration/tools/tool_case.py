@@ -1,5 +1,6 @@
 """The table of the tools, read."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -13,9 +14,9 @@ _KEYS_OF_STEPS: Final = frozenset(
     ("owner", "labels", "in", "task", "cards", "pods", "first", "members", "request", "once")
 ) | {"apiVersion", "spec"}
 
-Again = Literal["always", "exceeded quota", "never", "its own controller"]
-"""When a tool creates a refused pod again: always; for a refusal with these words alone; not at
-all; or a controller does it that is really there."""
+Again = Literal["always", "exceeded quota", "exceeded quota or 500", "never", "its own controller"]
+"""After which refusals a tool creates the pod again: of any kind; those with these words; also if
+nobody judged; none; or a controller does it that is really there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +100,8 @@ def read_table() -> list[ToolCase]:
         )
         for row in yaml.safe_load(_TABLE.read_text())
     ]
+
+
+def foreign_kinds(table: Iterable[ToolCase]) -> list[Kind]:
+    """Of all rows, each once."""
+    return list(dict.fromkeys(kind for case in table for kind in case.foreign_kinds))
