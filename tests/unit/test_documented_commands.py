@@ -14,6 +14,8 @@ OTHERS = {
     "docs/extender.md": "files of a control plane's own machines; the plane has them its own way",
     "docs/migration/from-capacity.md": "Volcano's own namespace and ConfigMaps",
     "docs/node.md": "cards of a node",
+    "docs/page.md": "tests/integration/page opens it",
+    "docs/runbook.md": "faults, with the names of one's own cluster",
     "docs/simulate.md": "tests/unit/cli/test_app.py compares it",
     "docs/sizing.md": "metrics-server, and benchmarks",
     "docs/volcano.md": "Volcano's own Deployment and ConfigMaps",

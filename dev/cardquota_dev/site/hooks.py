@@ -25,9 +25,8 @@ class TwoSpaces(Extension):
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """A page that does not exist (yet) is left out of the navigation."""
+    """Markdown is read as GitHub reads it."""
     config.markdown_extensions.insert(0, TwoSpaces())  # type: ignore[arg-type]
-    config.nav = [_existing(one) for one in config.nav or ()]
     return config
 
 
@@ -60,16 +59,3 @@ def _page(file: Path, config: MkDocsConfig) -> File:
     if file.suffix == ".md":
         return File.generated(config, site_path(file), abs_src_path=str(file))
     return File.generated(config, site_path(file), content=shown(file))
-
-
-def _existing(entry: Any) -> Any:
-    """An entry of the navigation: `{title: page}`, or `{title: [entries]}`."""
-    ((title, below),) = entry.items()
-    if isinstance(below, str):
-        return entry
-    kept = [one for one in below if _exists(*one.values())]
-    return {title: kept}
-
-
-def _exists(page: str) -> bool:
-    return (DOCS / page).exists() or (CHECKOUT / page).exists()
