@@ -44,6 +44,7 @@ def download_packages(folder: Path) -> list[Part]:
         "Status: install ok installed\n"
         for name, provided in _LEFT_OUT.items()
     )
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "status").write_text("\n".join(installed))
     apt_get(folder, "update")
     apt_get(folder, "install", "--download-only", "--no-install-recommends", *_WANTED)
