@@ -17,7 +17,7 @@ COMMAND = (sys.executable, "-m", "cardquota.cli.plugin", "page", "--no-browser")
 def served_page(kubeconfig: Path, *words: str, path: str = "") -> Iterator[str]:
     """The URL that it prints. Ctrl-C ends it at the end, with 130. `path`: before PATH."""
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-    environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+    environment["PATH"] = os.pathsep.join(filter(None, (path, os.environ["PATH"])))
     pipe = subprocess.PIPE
     with subprocess.Popen(
         (*COMMAND, *words), env=environment, stdout=pipe, stderr=pipe, text=True

@@ -1,6 +1,8 @@
 """`kubectl cardquota page` as a process, on the plane with the product."""
 
 import json
+import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from builders import H200
+from builders import H200, a_pod
+from cardquota_dev.testing import eventually
 from harness.page_process import COMMAND, reply, served_page
 from integration.asking import ask
 from integration.plugin import plugin
@@ -136,6 +139,48 @@ def test_what_does_not_go_is_said_in_a_line(team: Team, tmp_path: Path) -> None:
     certain = tmp_path / "kubeconfig"
     certain.write_text(json.dumps(text))
     assert "--service-account NAMESPACE/NAME" in said(where, config=certain)
+
+
+FORWARDS = """#!/bin/sh
+echo "$$ $@" >> {calls}
+echo "Forwarding from 127.0.0.1:{port} -> 18080"
+exec sleep 1000
+"""
+
+
+@pytest.mark.slow
+def test_the_port_forward_is_begun_again_and_ends_with_the_command(
+    team: Team, tmp_path: Path
+) -> None:
+    """To a pod that looks like one of the operator's, by a kubectl that only says that it does."""
+    config, calls, kubectl = (tmp_path / name for name in ("config", "calls", "kubectl"))
+    config.write_text(f"namespace: {team.namespace}\n")
+    kubectl.write_text(FORWARDS.format(calls=calls, port=address(team).rpartition(":")[2]))
+    kubectl.chmod(0o755)
+    ports = [{"name": "metrics", "containerPort": 18080}]
+    pod = a_pod("operator").with_spec(containers=[{"name": "c", "ports": ports}])
+    pod = pod.put({"app.kubernetes.io/name": "cardquota"}, "metadata", "labels")
+    assert (made := team.create(pod)).ok, made
+    where = f"--config={config}"
+
+    def ready() -> bool:
+        found = team.get(pod)["status"].get("conditions", ())
+        return any(one["type"] == "Ready" and one["status"] == "True" for one in found)
+
+    eventually(ready, "the pod is ready")
+    with served_page(team.cluster.kubeconfig, where, path=str(tmp_path)) as url:
+        assert overview(url)["user"] == "admin"
+        (call,) = calls.read_text().splitlines()
+        assert f"port-forward --namespace={team.namespace} pod/operator :18080" in call
+        os.kill(int(call.split()[0]), signal.SIGKILL)
+        eventually(lambda: len(calls.read_text().splitlines()) == 2, "it is begun again")
+        eventually(lambda: reply(f"{url}overview")[0] == 200, "the page goes on")
+    last = calls.read_text().splitlines()[-1]
+    assert not Path(f"/proc/{last.split()[0]}").exists()
+    path = str(team.cluster.binary.parent)
+    refused = plugin(team.cluster.kubeconfig, "page", "--no-browser", where, path=path)
+    assert refused.returncode == 1
+    assert "no port-forward to pod <operator>: " in refused.stderr
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ Only 127.0.0.1 is listened on. Other users of the machine do not know the secret
 page of another site that resolves its own name to 127.0.0.1 is not answered, by the header `Host`.
 """
 
-import re
 import secrets
 from collections.abc import Callable
 from http import HTTPStatus
@@ -19,8 +18,6 @@ from ..reading import ClusterError
 from .tokens import TokenSource
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=20.0)
-_PATH: Final = re.compile(r"[a-z]*(\.[a-z]+)?")
-"""What the page consists of; nothing else of the operator's port is reached."""
 _PASSED_ON: Final = (
     *("Content-Type", "Content-Security-Policy", "X-Content-Type-Options"),
     *("Cache-Control", "Referrer-Policy", "Retry-After"),
@@ -61,9 +58,9 @@ class PageProxy:
         address = self._address()
         if not address:
             raise ClusterError("no replica of the operator is reached: trying again")
-        url = URL(f"{address}/page/{what}{query and '?'}{query}", encoded=True)
         headers = {"Authorization": await self._token()}
         try:
+            url = URL(f"{address}/page/{what}{query and '?'}{query}", encoded=True)
             async with self._session.request(
                 method, url, headers=headers, allow_redirects=False
             ) as found:
@@ -80,8 +77,6 @@ class PageProxy:
             return _refusal(HTTPStatus.NOT_FOUND, "nothing is here: use the whole URL")
         if request.method not in ("GET", "HEAD"):
             return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
-        if not _PATH.fullmatch(what):
-            return _refusal(HTTPStatus.NOT_FOUND, "nothing is here")
         try:
             return await self.ask(what, request.rel_url.raw_query_string, request.method)
         except ClusterError as error:
