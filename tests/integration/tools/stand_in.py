@@ -1,7 +1,8 @@
 """A stand-in for the controllers of the tools: it makes what they make, and tries again as they do.
 
 It shares no code with them. What it does was read in the sources that the table names. Jobs,
-Deployments and StatefulSets it only writes: their real controllers are there and make the pods.
+Deployments and StatefulSets it only writes: their real controllers are there and make the pods. It
+leaves out `schedulerName: volcano`, which some write with their groups: Volcano is not here.
 """
 
 import json
