@@ -43,7 +43,7 @@ def test_what_the_page_says_to_write_is_taken(team: Team, kinds: None) -> None:
     team.mark(annotations={v.QUEUE_NAME: queue})
     blocks = re.findall(r"^ *```yaml\n(.*?)^ *```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     objects = [found for block in blocks if "kind" in (found := yaml.safe_load(block))]
-    assert len(objects) >= 7
+    assert len(objects) >= 6
     for body in objects:
         within = ""
         if "namespace" in body["metadata"]:
