@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from cardquota.quota import vocabulary as v
+from cardquota.quota.pods import BATCH_KINDS
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster
 from integration.asking import Object, ask
@@ -33,6 +34,10 @@ def kinds(roomy: Cluster) -> None:
 def test_each_row_about_another_project_says_where_that_was_read() -> None:
     for case in TABLE:
         assert case.source or not case.foreign_kinds, case.case
+
+
+def test_every_kind_that_waits_by_default_is_in_the_table() -> None:
+    assert set(BATCH_KINDS) <= {kind for case in TABLE for kind in case.controllers}
 
 
 def test_what_the_page_says_to_write_is_taken(team: Team, kinds: None) -> None:

@@ -87,6 +87,15 @@ class ToolCase:
         return [(s.api_version, s.kind) for s in self.steps if "." in s.api_version]
 
     @property
+    def controllers(self) -> set[str]:
+        """Kinds that control its pods, as its steps say them."""
+        kind_of = {step.name: step.kind for step in self.steps if step.kind != "group"}
+        owners = {kind_of.get(step.owner, "") for step in self.steps if step.kind == "pod"}
+        return {step.kind for step in self.steps if step.pods} | {
+            "Pod" if kind == "pod" else kind for kind in owners
+        }
+
+    @property
     def pods(self) -> int:
         """How many there are in the end."""
         return sum(1 if step.kind == "pod" else step.pods for step in self.steps)
