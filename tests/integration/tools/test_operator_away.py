@@ -119,8 +119,7 @@ def test_a_driver_whose_owner_another_webhook_writes(
         team.until_bound("holder")
         with other_webhook(team, tmp_path) as patch:
             patch[:] = [{"op": "add", "path": "/metadata/ownerReferences", "value": [owner]}]
-            driver = team.a_pod("join-driver", 1, T1000)
-            driver["metadata"]["labels"] = {"spark-role": "driver"}
+            driver = team.a_pod("join-driver", 1, T1000).labelled("spark-role", "driver")
             reply = team.create(driver, dry=True)
     assert reply.ok, reply
     assert not released(reply.body)
