@@ -30,7 +30,11 @@ def served_page(kubeconfig: Path, *words: str, path: str = "") -> Iterator[str]:
             yield url
         finally:
             child.send_signal(signal.SIGINT)
-            code = child.wait(20)
+            try:
+                code = child.wait(20)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                raise
         assert code == 130
 
 

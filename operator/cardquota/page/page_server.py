@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
@@ -83,6 +82,7 @@ class PageServer:
         one leads, or empty. `clock`: seconds, monotonic.
         """
         self._ledger = ledger
+        self._files = {path: _static(*file) for path, file in _FILES.items()}
         self._known = known
         self._leader = leader
         self._sight = SightOf(access, self._queues)
@@ -98,8 +98,8 @@ class PageServer:
         if call.method not in ("GET", "HEAD"):
             return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
         what = call.path.removeprefix(PAGE)
-        if what in _FILES:
-            return _static(*_FILES[what])
+        if what in self._files:
+            return self._files[what]
         authorization = call.headers.get("authorization", "")
         match what:
             case "overview":
@@ -176,7 +176,6 @@ def _named(query: str) -> str:
     return found[0][1] if len(found) == 1 and found[0][0] == "name" else ""
 
 
-@lru_cache(len(_FILES))
 def _static(name: str, content_type: str) -> HttpAnswer:
     body = files(__package__).joinpath(name).read_bytes()
     return HttpAnswer(HTTPStatus.OK, body, content_type)
