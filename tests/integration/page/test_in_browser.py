@@ -20,7 +20,7 @@ SCRIPT = "<script>alert(1)</script>"
 IMAGE = "<img src=x onerror=alert(2)>"
 ROWS = 1_000
 RENDERED = 1_000.0
-"""Milliseconds until so many rows stand. A quiet machine needs a sixth."""
+"""Milliseconds until so many rows stand. Two cores need a third."""
 
 
 def worker(name: str, queue: str, cards: int, card: str = H200) -> PodBody:
