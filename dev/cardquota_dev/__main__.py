@@ -11,7 +11,7 @@ import typer
 
 from .build.build import build as build_binaries
 from .build.build import build_control_plane
-from .build.debian import CHROMIUM, LackingError, provided_program
+from .build.installed_program import CHROMIUM, LackingError, provided_program
 from .build.prometheus import provide_prometheus
 from .build.versions import CERT_MANAGER, HELM
 from .demo.runner import FILES as DEMO_FILES

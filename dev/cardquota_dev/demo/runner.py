@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..build.build import build_control_plane
-from ..build.debian import LackingError
+from ..build.installed_program import LackingError
 from ..failure import PlaneError
 from ..paths import DEFAULT_PLANE
 from ..plane.discovery import binaries

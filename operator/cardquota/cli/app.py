@@ -478,8 +478,8 @@ def pause(
     twice. You need the right to update webhook configurations and admission policies.
     """
     settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
-    from .changes import Changes
-    from .commands.pause import pause as pause_quotas
+    from .way_out.changes import Changes
+    from .way_out.pause import pause as pause_quotas
 
     changes = Changes(yes, Output(output))
     pause_quotas(
@@ -501,8 +501,8 @@ def resume(
     refused. Can be done twice. You need the rights for `pause` and `queue`.
     """
     settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
-    from .changes import Changes
-    from .commands.pause import resume as resume_quotas
+    from .way_out.changes import Changes
+    from .way_out.pause import resume as resume_quotas
 
     changes = Changes(yes, Output(output))
     resume_quotas(settings, given=config is not None, cluster=cluster, changes=changes)
@@ -539,8 +539,8 @@ def uninstall(
     administrator.
     """
     settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
-    from .changes import Changes
-    from .commands.uninstall import uninstall as uninstall_product
+    from .way_out.changes import Changes
+    from .way_out.uninstall import uninstall as uninstall_product
 
     uninstall_product(
         settings,

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from cardquota.cluster.serving import BodyLimits, HttpServer
-from cardquota_dev.build.debian import CHROMIUM, found_program
+from cardquota_dev.build.installed_program import CHROMIUM, found_program
 from harness.loop_in_thread import loop_in_thread
 from harness.page_reader import PageReader
 

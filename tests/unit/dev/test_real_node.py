@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cardquota_dev.__main__ import app
-from cardquota_dev.build.debian import LackingError
+from cardquota_dev.build.installed_program import LackingError
 from cardquota_dev.plane.real_node import requirements
 from cardquota_dev.plane.real_node.requirements import provide, real_node_lacks
 

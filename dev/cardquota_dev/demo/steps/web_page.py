@@ -7,7 +7,7 @@ from urllib.request import urlopen
 
 from cardquota.quota.words import counted
 
-from ...build.debian import CHROMIUM, found_program
+from ...build.installed_program import CHROMIUM, found_program
 from ...paths import CHECKOUT
 from ..context import Context
 from ..step_error import StepError

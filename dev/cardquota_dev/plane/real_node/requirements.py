@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ...build.build import build
-from ...build.debian import LackingError, found_program, provided_program
+from ...build.installed_program import LackingError, found_program, provided_program
 from ...build.versions import CNI, CONTAINERD, kubelet
 from . import cgroups
 

@@ -32,8 +32,8 @@ from ...quota.words import counted, first_of, show
 from ...settings import Settings
 from ..installed_settings import operators_container
 from ..leader import is_renewed, why_nobody_leads
-from ..product_objects import TERM_DEFINITION
 from ..reading import Answer, NotRead, inner
+from ..way_out import TERM_DEFINITION
 from .installed import (
     CertificateSecret,
     Installed,

@@ -19,8 +19,8 @@ from ...install.rights import Right, rights
 from ...quota import vocabulary as v
 from ...settings import Settings
 from ..leader import PATIENCE, Sleep, read_lease, read_leases
-from ..product_objects import DEFINITIONS, TERM_DEFINITION
 from ..reading import Answer, ClusterError, NotRead, inner, not_read, read_object
+from ..way_out import DEFINITIONS, TERM_DEFINITION
 
 T = TypeVar("T")
 R = TypeVar("R")

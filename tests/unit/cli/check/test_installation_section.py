@@ -22,8 +22,8 @@ from cardquota.cli.check.installation_section import (
 )
 from cardquota.cli.check.installed import Installed
 from cardquota.cli.leader import is_renewed
-from cardquota.cli.product_objects import DEFINITIONS, TERM_DEFINITION
 from cardquota.cli.reading import Answer, NotRead
+from cardquota.cli.way_out import DEFINITIONS, TERM_DEFINITION
 from cardquota.install import documents
 from cardquota.install.pause import is_paused_with_others, paused
 from cardquota.install.rights import rights

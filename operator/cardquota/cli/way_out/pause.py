@@ -17,13 +17,13 @@ from ...quota.vocabulary import QUEUE_REVIEWS
 from ...quota.words import counted
 from ...settings import Settings
 from ..ask import NoAnswerError, ask
-from ..changes import Changes
-from ..gates import gated_pods, may_open_gates, open_gates
 from ..installed_settings import read_installed_settings
 from ..leader import note_unless_led
 from ..output import ClusterChoice
-from ..product_objects import ADMISSION, TAKES_UP, ProductObject, change, products, whoami
 from ..reading import ClusterError, client_of, done, inner
+from .changes import Changes
+from .gates import gated_pods, may_open_gates, open_gates
+from .product_objects import ADMISSION, TAKES_UP, ProductObject, change, products, whoami
 
 _STAGES: Final = (
     ("ValidatingAdmissionPolicy",),

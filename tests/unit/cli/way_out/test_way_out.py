@@ -12,9 +12,7 @@ import pytest
 import yaml
 from aiohttp import web
 
-from cardquota.cli import gates
-from cardquota.cli.commands import pause, uninstall
-from cardquota.cli.product_objects import DEFINITIONS
+from cardquota.cli.way_out import DEFINITIONS, gates, pause, uninstall
 from cardquota.install import documents
 from cardquota.install.manifests import admission_path, plural
 from cardquota.quota import vocabulary as v

@@ -7,8 +7,8 @@ from typing import Final
 
 from rich.text import Text
 
-from .output import Output
-from .printing import print_data, print_lines
+from ..output import Output
+from ..printing import print_data, print_lines
 
 DRY_RUN: Final = "This is a dry run: nothing is changed. --yes does it:"
 

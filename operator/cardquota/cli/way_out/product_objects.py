@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..cluster.api.client import Client
-from ..install.manifests import plural
-from ..quota import vocabulary as v
-from ..quota.words import show
-from ..settings import Settings
-from .reading import NOT_FOUND, ClusterError, inner, not_listed, not_read, without_call
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import Client
+from ...install.manifests import plural
+from ...quota import vocabulary as v
+from ...quota.words import show
+from ...settings import Settings
+from ..reading import NOT_FOUND, ClusterError, inner, not_listed, not_read, without_call
 
 TAKES_UP: Final = 3.0
 """Seconds after which every API server has taken up a change of a policy or webhook: they watch

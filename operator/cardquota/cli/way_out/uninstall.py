@@ -15,11 +15,12 @@ from ...install.pause import DEMANDS
 from ...quota import vocabulary as v
 from ...quota.words import counted, first_of, show
 from ...settings import Settings
-from ..changes import Changes
-from ..gates import gated_pods, open_gates
 from ..installed_settings import read_installed_settings
 from ..output import ClusterChoice
-from ..product_objects import (
+from ..reading import NOT_FOUND, ClusterError, NotRead, client_of, done, inner, read_object
+from .changes import Changes
+from .gates import gated_pods, open_gates
+from .product_objects import (
     ADMISSION,
     DEFINITIONS,
     NAME_LABEL,
@@ -30,7 +31,6 @@ from ..product_objects import (
     is_products,
     products,
 )
-from ..reading import NOT_FOUND, ClusterError, NotRead, client_of, done, inner, read_object
 
 
 class _Kind(NamedTuple):

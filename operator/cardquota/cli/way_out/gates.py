@@ -6,17 +6,17 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, NamedTuple
 
-from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..cluster.api.client import JSON_PATCH, Client
-from ..cluster.watch.listing import Unreadable
-from ..install.pause import GUARD, guarded, opened_to
-from ..quota import vocabulary as v
-from ..quota.objects.meta import Wire
-from ..quota.words import counted, first_of
-from ..settings import Settings
-from .leader import Sleep
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import JSON_PATCH, Client
+from ...cluster.watch.listing import Unreadable
+from ...install.pause import GUARD, guarded, opened_to
+from ...quota import vocabulary as v
+from ...quota.objects.meta import Wire
+from ...quota.words import counted, first_of
+from ...settings import Settings
+from ..leader import Sleep
+from ..reading import ClusterError, listed, without_call
 from .product_objects import ADMISSION, TAKES_UP, change, products, whoami
-from .reading import ClusterError, listed, without_call
 
 _AT_ONCE: Final = 8
 _ROUNDS: Final = 3
