@@ -269,12 +269,10 @@ async def test_f8_ten_megabytes_of_query_are_refused_before_they_are_read() -> N
     server = HttpServer(reader().page.answer, BodyLimits(0, 0))
     await server.start("127.0.0.1", 0, None)
     async with asyncio.timeout(30):
-        opened, writer = await asyncio.open_connection(*server.addresses[0])
+        _, writer = await asyncio.open_connection(*server.addresses[0])
         writer.write(b"GET /page/queue?name=")
         with pytest.raises(ConnectionError):  # noqa: PT012 - some writes come before it notices
             for _ in range(160):
                 writer.write(b"a" * 65_536)
                 await writer.drain()
-            await opened.read()
-            raise ConnectionResetError
     await server.stop(1)
