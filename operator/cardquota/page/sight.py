@@ -5,6 +5,7 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from ..cluster.api.token_access import AskedAccess, TokenAccess
+from ..quota.limits import is_object_name
 from ..quota.vocabulary import API_GROUP, QUEUE_REVIEWS, REVIEW_GROUP
 
 LIST_QUEUES: Final = AskedAccess("list", API_GROUP, "queues")
@@ -73,8 +74,8 @@ class SightOf:
         found = await self._first(authorization)
         if found.status is not HTTPStatus.OK or found.queues is None:
             return found
-        # Whoever may see no queue of this name does not learn whether there is one.
-        asked = [queue] if queue in self._queues() else []
+        # Also where there is none: who may not see it does not learn which, by the time it takes.
+        asked = [queue] if is_object_name(queue) else []
         why = f"you see no queue of this name: it needs {LIST_QUEUES}, or get on it"
         return await self._single(authorization, found, asked, why)
 

@@ -75,7 +75,9 @@ async def test_f7_who_may_get_some_queues_sees_these_and_is_told_what_is_missing
     unseen = await page.get("queue", "tenant", "name=blue")
     asked = len(page.server.asked)
     assert await page.get("queue", "tenant", "name=no-such-queue") == unseen
-    assert len(page.server.asked) == asked  # what is not there costs no question
+    assert len(page.server.asked) == asked + 1  # as of one that is there: no time tells
+    assert await page.get("queue", "tenant", "name=../no.name") == unseen
+    assert len(page.server.asked) == asked + 1
     assert (unseen.status, b"you see no queue of this name" in unseen.body) == (403, True)
 
 

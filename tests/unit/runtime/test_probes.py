@@ -296,6 +296,42 @@ async def test_forged_tokens_cost_few_questions_and_little_memory() -> None:
     assert len(access) == MOST
 
 
+async def test_forged_tokens_keep_out_nobody_who_was_let_in() -> None:
+    """Neither out of memory nor by the questions that they cost."""
+    reviewer, asked = guarded()
+    assert (await asked.get("/metrics", token="prometheus")).status == 200
+    for number in range(MOST + 10):
+        await asked.get("/metrics", token=f"forged-{number}")
+    questions = len(reviewer.asked)
+    assert (await asked.get("/metrics", token="prometheus")).status == 200
+    assert len(reviewer.asked) == questions
+    reviewer.now = REMEMBERED
+    reviewer.may_answer.clear()
+    calls = [asked.get("/metrics", token=f"other-{n}") for n in range(AT_ONCE)]
+    tasks = [asyncio.create_task(call) for call in calls]
+    await asyncio.sleep(0)
+    renewal = asyncio.create_task(asked.get("/metrics", token="prometheus"))
+    await asyncio.sleep(0)
+    assert reviewer.asked[-1] == {"token": "prometheus"}
+    reviewer.may_answer.set()
+    assert (await renewal).status == 200
+    assert [(await task).status for task in tasks] == [401] * AT_ONCE
+
+
+async def test_while_too_many_are_asked_about_a_known_caller_has_a_minute_more() -> None:
+    reviewer, asked = guarded()
+    assert (await asked.get("/metrics", token="prometheus")).status == 200
+    reviewer.now = REMEMBERED
+    reviewer.may_answer.clear()
+    tasks = [asyncio.create_task(asked.get("/metrics", token="prometheus")) for _ in range(AT_ONCE)]
+    await asyncio.sleep(0)
+    assert (await asked.get("/metrics", token="prometheus")).status == 200
+    reviewer.now = 2 * REMEMBERED
+    assert (await asked.get("/metrics", token="prometheus")).status == 429
+    reviewer.may_answer.set()
+    assert [(await task).status for task in tasks] == [200] * AT_ONCE
+
+
 async def test_without_the_api_server_nobody_reads(caplog: pytest.LogCaptureFixture) -> None:
     reviewer, asked = guarded()
     reviewer.down = True

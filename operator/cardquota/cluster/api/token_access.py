@@ -10,26 +10,28 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from .api_error import ApiError, OutcomeUnknown
 from .client import Client
 
+T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 _TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _BEARER: Final = "Bearer "
 REMEMBERED: Final = 60.0
-"""Seconds for which an answer holds, whatever it was. Longer than between two scrapes: who was
-let in need not stand in line with those who are not known."""
+"""Seconds for which an answer holds, whatever it was; twice as long while the API server is asked
+about too many others who are known."""
 MOST: Final = 100
-"""Callers who are remembered."""
+"""Callers who are remembered; and as many tokens that nobody knows."""
 MOST_RIGHTS: Final = 128
 """Answers about one of them that are remembered."""
 AT_ONCE: Final = 4
-"""Callers about whom the API server is asked at a time. Who comes then is to try again."""
+"""Callers about whom the API server is asked at a time; and as many who were never known, so that
+forged tokens keep nobody out who was let in. Who comes then is to try again."""
 _TIMEOUT: Final = 3.0
 """Seconds for one question."""
 _TOGETHER: Final = 10.0
@@ -93,10 +95,16 @@ _DECODER: Final = msgspec.json.Decoder(_AccessReview)
 @dataclass(slots=True)
 class _RememberedCaller:
     until: float
-    user: _TokenUser | None
-    """None: the API server does not know the token."""
+    user: _TokenUser
     may: dict[AskedAccess, bool] = field(default_factory=dict)
     """The oldest first."""
+
+
+def _put(kept: dict[bytes, T], digest: bytes, found: T) -> None:
+    kept.pop(digest, None)
+    while len(kept) >= MOST:
+        del kept[next(iter(kept))]
+    kept[digest] = found
 
 
 class TokenAccess:
@@ -108,13 +116,16 @@ class TokenAccess:
         self._clock = clock
         self._known: dict[bytes, _RememberedCaller] = {}
         """By digest of the token. The oldest first."""
-        self._asking = 0
+        self._refused: dict[bytes, float] = {}
+        """By digest of a token that nobody knows: until when. The oldest first."""
+        self._asking = {True: 0, False: 0}
+        """About how many callers, who were known or never were."""
         self._failed = False
         """Whether the last question had no answer, which is logged once."""
 
     def __len__(self) -> int:
-        """Callers who are remembered."""
-        return len(self._known)
+        """Callers who are remembered, and tokens that nobody knows."""
+        return len(self._known) + len(self._refused)
 
     async def caller(self, authorization: str, *asked: AskedAccess) -> KnownCaller:
         """Who sends this header, and which of these things he may do."""
@@ -122,11 +133,15 @@ class TokenAccess:
         if not authorization.startswith(_BEARER) or not token or not token.isascii():
             return KnownCaller(HTTPStatus.UNAUTHORIZED)
         digest = hashlib.sha256(token.encode()).digest()
+        if self._clock() < self._refused.get(digest, 0.0):
+            return KnownCaller(HTTPStatus.UNAUTHORIZED)
         known = self._known.get(digest)
-        if known is None or self._clock() >= known.until or self._lacks(known, asked):
-            if self._asking >= AT_ONCE:
+        was_known = known is not None
+        if self._asking[was_known] >= AT_ONCE:
+            if known is None or not self._holds(known, asked, late=REMEMBERED):
                 return KnownCaller(HTTPStatus.TOO_MANY_REQUESTS)
-            self._asking += 1
+        elif known is None or not self._holds(known, asked):
+            self._asking[was_known] += 1
             try:
                 async with asyncio.timeout(_TOGETHER):
                     known = await self._ask(digest, token, asked)
@@ -136,37 +151,43 @@ class TokenAccess:
                 self._failed = True
                 return KnownCaller(HTTPStatus.SERVICE_UNAVAILABLE)
             finally:
-                self._asking -= 1
+                self._asking[was_known] -= 1
             self._failed = False
-        if known.user is None:
-            return KnownCaller(HTTPStatus.UNAUTHORIZED)
+            if known is None:
+                return KnownCaller(HTTPStatus.UNAUTHORIZED)
         may = frozenset(one for one in asked if known.may.get(one))
         return KnownCaller(HTTPStatus.OK, known.user.username, may)
 
-    @staticmethod
-    def _lacks(known: _RememberedCaller, asked: tuple[AskedAccess, ...]) -> bool:
-        return known.user is not None and any(one not in known.may for one in asked)
+    def _holds(
+        self, known: _RememberedCaller, asked: tuple[AskedAccess, ...], late: float = 0.0
+    ) -> bool:
+        """Whether it answers all of this, and is not older than it may be by so many seconds."""
+        return self._clock() < known.until + late and all(one in known.may for one in asked)
 
     async def _ask(
         self, digest: bytes, token: str, asked: tuple[AskedAccess, ...]
-    ) -> _RememberedCaller:
-        """What is not known of it. Remembered as far as it was answered."""
+    ) -> _RememberedCaller | None:
+        """What is not known of it; None: the API server does not know the token. Remembered as far
+        as it was answered.
+        """
         known = self._known.get(digest)
         if known is None or self._clock() >= known.until:
-            who = await self._review(_TOKENS, {"token": token})
-            user = who.user if who.authenticated else None
-            known = _RememberedCaller(self._clock() + REMEMBERED, user)
+            who, until = await self._review(_TOKENS, {"token": token}), self._clock() + REMEMBERED
             self._known.pop(digest, None)
-            while len(self._known) >= MOST:
-                del self._known[next(iter(self._known))]
-            self._known[digest] = known
-        if known.user is not None:
-            await self._learn(known, known.user, asked)
+            if not who.authenticated:
+                _put(self._refused, digest, until)
+                return None
+            known = _RememberedCaller(until, who.user)
+            try:
+                await self._learn(known, asked)
+            finally:  # until then the former answers count
+                _put(self._known, digest, known)
+        else:
+            await self._learn(known, asked)
         return known
 
-    async def _learn(
-        self, known: _RememberedCaller, user: _TokenUser, asked: tuple[AskedAccess, ...]
-    ) -> None:
+    async def _learn(self, known: _RememberedCaller, asked: tuple[AskedAccess, ...]) -> None:
+        user = known.user
         whose = {
             "user": user.username,
             "uid": user.uid,
