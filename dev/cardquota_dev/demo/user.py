@@ -80,9 +80,13 @@ class User:
     def keeps(self, command: str) -> Iterator[str]:
         """The first line that the command prints, which goes on until the end of the block."""
         self._screen.command(command, self._name)
-        program = self._program(command)
         with subprocess.Popen(
-            program, cwd=self._files, env=self._environment, stdout=subprocess.PIPE, text=True
+            self._program(command),
+            cwd=self._files,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         ) as child:
             assert child.stdout is not None  # noqa: S101 - for mypy
             try:

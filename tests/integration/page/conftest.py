@@ -17,7 +17,7 @@ from harness.page_reader import PageReader
 CHIEF = {"Authorization": "Bearer chief"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is there, a loop runs here: no other test can run one
 def browser() -> Iterator[Browser]:
     chromium = found_program(CHROMIUM)
     if chromium is None:
