@@ -165,11 +165,10 @@ ALERTS: Final = (
     ),
     Alert(
         "CardquotaObjectsUnreadable",
-        # No rate: what is there at a replica's start was counted before the first scrape.
-        f"{highest('undecodable_objects_total', 'kind')} > 0",
+        f"{highest('undecodable_objects', 'kind')} > 0",
         "5m",
         Severity.WARNING,
-        f"{_VALUE} objects of the kind {{{{ $labels.kind }}}} could not be read, and are left out.",
+        f"{_VALUE} objects of the kind {{{{ $labels.kind }}}} cannot be read, and are left out.",
     ),
     Alert(
         "CardquotaLoopHeldUp",

@@ -30,7 +30,7 @@ HEALTHY: Final[Mapping[str, str]] = {
     'cardquota_reflector_lag_seconds{instance="a", kind="pods"}': "0+0x120",
     'cardquota_installation_faults{instance="a", kind="Lease", name="x"}': "0+0x120",
     'cardquota_left_out_objects{instance="a", kind="pods"}': "0+0x120",
-    'cardquota_undecodable_objects_total{instance="a", kind="pods"}': "0+0x120",
+    'cardquota_undecodable_objects{instance="a", kind="pods"}': "0+0x120",
     'cardquota_refused_gates_total{instance="a", why="object"}': "7+0x120",
     'cardquota_refused_writes_total{instance="a", what="group"}': "7+0x120",
     'cardquota_unadmitted_pods{instance="a", queue="research"}': "0+0x120",
@@ -179,9 +179,9 @@ CASES: Final = (
     ),
     RuleCase(
         "CardquotaObjectsUnreadable",
-        {'cardquota_undecodable_objects_total{instance="b", kind="nodes"}': "2+0x120"},
+        {'cardquota_undecodable_objects{instance="b", kind="nodes"}': "2+0x120"},
         {"kind": "nodes"},
-        "2 objects of the kind nodes could not be read, and are left out.",
+        "2 objects of the kind nodes cannot be read, and are left out.",
     ),
     RuleCase(
         "CardquotaLoopHeldUp",
