@@ -257,6 +257,23 @@ def test_a_healthy_installation_is_silent_and_so_is_one_without_node_agents(
     _run(prometheus_programs, tmp_path, tests)
 
 
+def test_single_refusals_fire_nothing(prometheus_programs: Path, tmp_path: Path) -> None:
+    """The window is shorter than the time for which there must be refusals: two that are nine
+    minutes apart, as of two hand-overs, are not one that goes on.
+    """
+    rule_file(tmp_path / "rules.yaml", committed_rules())
+    once = {
+        f'cardquota_{name}{{instance="{instance}", {label}}}': f"0+0x{minute} 1+0x100"
+        for name, label in (
+            ("refused_gates_total", 'why="term"'),
+            ("refused_writes_total", 'what="group"'),
+        )
+        for instance, minute in (("a", 4), ("b", 13))
+    }
+    never = dict.fromkeys(range(1, LATE), {})
+    _run(prometheus_programs, tmp_path, [unit_test({**HEALTHY, **once}, never)])
+
+
 def test_with_no_series_at_all_one_fires(prometheus_programs: Path, tmp_path: Path) -> None:
     rule_file(tmp_path / "rules.yaml", committed_rules())
     (absent,) = (rule for rule in committed_rules() if rule["alert"] == "CardquotaAbsent")
