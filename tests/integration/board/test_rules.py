@@ -270,7 +270,7 @@ def test_single_refusals_fire_nothing(prometheus_programs: Path, tmp_path: Path)
         )
         for instance, minute in (("a", 4), ("b", 13))
     }
-    never = dict.fromkeys(range(1, LATE), {})
+    never: dict[int, dict[str, list[Rule]]] = {minute: {} for minute in range(1, LATE)}
     _run(prometheus_programs, tmp_path, [unit_test({**HEALTHY, **once}, never)])
 
 
