@@ -211,9 +211,9 @@ class Metrics:
             "loop_seconds",
             "Longest stretch for which the event loop held up everybody, last one to two minutes",
         )
-        self.undecodable = self._counter(
+        self.undecodable = self._gauge(
             "undecodable_objects",
-            "Objects that could not be read and were left out: the log says why; 0 is right",
+            "Objects that exist, cannot be read and are left out: the log says why; 0 is right",
             "kind",
         )
         self.kept_bytes = self._gauge(

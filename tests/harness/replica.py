@@ -78,7 +78,7 @@ class Replica:
         )
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         self.settings = Settings()
-        self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
+        self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier)}
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: w.delivery() for kind, w in self.sinks.items()
         }

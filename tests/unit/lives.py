@@ -1,7 +1,6 @@
 """A small cluster whose things live and die, told to a ledger as its own watches would."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,15 +19,11 @@ class Feed:
 
     def __init__(self, ledger: Ledger) -> None:
         self.notifier = ChangeNotifier()
-        self.undecodable: Counter[str] = Counter()
-        self.kinds = {w.kind: w for w in watched_kinds(ledger, self.notifier, self._count)}
+        self.kinds = {w.kind: w for w in watched_kinds(ledger, self.notifier)}
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: w.delivery() for kind, w in self.kinds.items()
         }
         self._revision = 10
-
-    def _count(self, kind: str) -> None:
-        self.undecodable[kind] += 1
 
     def changed(self, kind: str, body: Mapping[str, Any]) -> None:
         self.deliveries[kind].changed(self._raw(body))

@@ -69,7 +69,7 @@ ALERTS: Final = (
     ),
     Alert(
         "CardquotaGatesRefused",
-        f"{speed('refused_gates_total', 'why', window='10m')} > 0",
+        f"{speed('refused_gates_total', 'why', window='5m')} > 0",
         "10m",
         Severity.CRITICAL,
         f"The API server refuses to open gates ({{{{ $labels.why }}}}): {_RATE}.",
@@ -143,7 +143,7 @@ ALERTS: Final = (
     ),
     Alert(
         "CardquotaWritesRefused",
-        f"{speed('refused_writes_total', 'what', window='10m')} > 0",
+        f"{speed('refused_writes_total', 'what', window='5m')} > 0",
         "10m",
         Severity.WARNING,
         f"A scheduler or a controller that cardquota does not know is refused "
@@ -165,11 +165,10 @@ ALERTS: Final = (
     ),
     Alert(
         "CardquotaObjectsUnreadable",
-        # No rate: what is there at a replica's start was counted before the first scrape.
-        f"{highest('undecodable_objects_total', 'kind')} > 0",
+        f"{highest('undecodable_objects', 'kind')} > 0",
         "5m",
         Severity.WARNING,
-        f"{_VALUE} objects of the kind {{{{ $labels.kind }}}} could not be read, and are left out.",
+        f"{_VALUE} objects of the kind {{{{ $labels.kind }}}} cannot be read, and are left out.",
     ),
     Alert(
         "CardquotaLoopHeldUp",

@@ -105,7 +105,6 @@ _CLUSTER: Final = (
         "Held by pods of on-line queues (Deny), off-line queues (Gate), queues without a policy "
         "(ByController), and outside all queues (NoQueue).",
         {"{{card}} {{policy}}": _by_policy("allocated")},
-        stacked=True,
     ),
     lines(
         "On-line and off-line: guaranteed, and oversold",
@@ -136,7 +135,7 @@ _QUEUES: Final = (
         {_ROW: f"{_of_queue('allocated')} / ({_of_queue('quota')} > 0)"},
         unit="percentunit",
     ),
-    lines("Allocated", "Held by pods on nodes.", {_ROW: _of_queue("allocated")}, stacked=True),
+    lines("Allocated", "Held by pods on nodes.", {_ROW: _of_queue("allocated")}),
     rows(
         "Card-hours in the time shown",
         "One sample a minute: a pod that runs between two samples is not counted.",

@@ -142,6 +142,8 @@ def _plain(part: dict[str, Any]) -> None:
     for one in part.get("properties", {}).values():
         one.pop("title", None)
         one.pop("default", None)
+        if "patternProperties" in one:  # Pydantic's own reading refuses other keys
+            one["additionalProperties"] = False
 
 
 def _referred(part: Any, parts: dict[str, Any]) -> Iterator[str]:

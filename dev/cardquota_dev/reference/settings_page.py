@@ -103,6 +103,9 @@ def _values(schema: Mapping[str, Any], others: Mapping[str, Any]) -> str:
             above = schema.get("exclusiveMinimum")
             least = schema["minimum"] if above is None else f"above {above}"
             return f"{least} to {schema['maximum']}"
+        case "object":
+            (values,) = schema["patternProperties"].values()
+            return f"mapping of kinds to {_values(values, others)}"
         case _:
             return "text"
 

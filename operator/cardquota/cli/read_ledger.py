@@ -87,5 +87,5 @@ def empty_ledger(settings: Settings) -> Ledger:
 
 def kinds_of(ledger: Ledger) -> dict[str, WatchedKind[Any]]:
     """How each kind gets into a ledger, by its resource."""
-    every = watched_kinds(ledger, ChangeNotifier(), lambda _: None, broken_cards=True)
+    every = watched_kinds(ledger, ChangeNotifier(), broken_cards=True)
     return {one.kind: one for one in every}

@@ -121,12 +121,7 @@ class Operator:
         self._events = EventRecorder(
             client, instance=identity, renew_after=settings.events.renew_after
         )
-        kinds = watched_kinds(
-            self._ledger,
-            self._notifier,
-            lambda kind: self._metrics.undecodable.labels(kind).inc(),
-            broken_cards=settings.extender.enabled,
-        )
+        kinds = watched_kinds(self._ledger, self._notifier, broken_cards=settings.extender.enabled)
         self._left_out = LeftOutReads(self._ledger, client, kinds)
         self._needed = [
             Reflector(client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed
@@ -140,6 +135,9 @@ class Operator:
                 if not w.needed
             ),
         ]
+        for one in self._reflectors:
+            unreadable = partial(getattr, one, "unreadable")
+            self._metrics.undecodable.labels(one.kind).set_function(unreadable)
         lease = settings.leader_election
         self._elector = Elector(
             lease_client,

@@ -34,7 +34,7 @@ def run(report: Report) -> None:
     """Growth of memory from a fifth of the lives to all of them."""
     ledger = Ledger(Settings().vendor_table)
     see(ledger, *CARDS, *(a_queue(f"q{n}").with_quota({H200: 10**6}) for n in range(QUEUES)))
-    kinds = {w.kind: w for w in watched_kinds(ledger, ChangeNotifier(), lambda _: None)}
+    kinds = {w.kind: w for w in watched_kinds(ledger, ChangeNotifier())}
     pods = Delivery("pods", kinds["pods"].struct, kinds["pods"])
     groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"])
     templates = [_PodTemplate(shape) for shape in range(4)]

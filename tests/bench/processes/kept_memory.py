@@ -86,7 +86,7 @@ ATTACKS: Final[tuple[tuple[str, str, int, Callable[[int], Any]], ...]] = (
 def main() -> None:
     """See the module's text."""
     ledger = Ledger(Settings().vendor_table)
-    kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
+    kinds = watched_kinds(ledger, ChangeNotifier())
     deliveries = {one.kind: one.delivery() for one in kinds}
     spare_what_stays()
 

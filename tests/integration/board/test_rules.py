@@ -30,7 +30,7 @@ HEALTHY: Final[Mapping[str, str]] = {
     'cardquota_reflector_lag_seconds{instance="a", kind="pods"}': "0+0x120",
     'cardquota_installation_faults{instance="a", kind="Lease", name="x"}': "0+0x120",
     'cardquota_left_out_objects{instance="a", kind="pods"}': "0+0x120",
-    'cardquota_undecodable_objects_total{instance="a", kind="pods"}': "0+0x120",
+    'cardquota_undecodable_objects{instance="a", kind="pods"}': "0+0x120",
     'cardquota_refused_gates_total{instance="a", why="object"}': "7+0x120",
     'cardquota_refused_writes_total{instance="a", what="group"}': "7+0x120",
     'cardquota_unadmitted_pods{instance="a", queue="research"}': "0+0x120",
@@ -179,9 +179,9 @@ CASES: Final = (
     ),
     RuleCase(
         "CardquotaObjectsUnreadable",
-        {'cardquota_undecodable_objects_total{instance="b", kind="nodes"}': "2+0x120"},
+        {'cardquota_undecodable_objects{instance="b", kind="nodes"}': "2+0x120"},
         {"kind": "nodes"},
-        "2 objects of the kind nodes could not be read, and are left out.",
+        "2 objects of the kind nodes cannot be read, and are left out.",
     ),
     RuleCase(
         "CardquotaLoopHeldUp",
@@ -255,6 +255,23 @@ def test_a_healthy_installation_is_silent_and_so_is_one_without_node_agents(
     without = {name: values for name, values in HEALTHY.items() if "_node_" not in name}
     tests = [unit_test(series, {1: {}, LATE: {}, 119: {}}) for series in (HEALTHY, without)]
     _run(prometheus_programs, tmp_path, tests)
+
+
+def test_single_refusals_fire_nothing(prometheus_programs: Path, tmp_path: Path) -> None:
+    """The window is shorter than the time for which there must be refusals: two that are nine
+    minutes apart, as of two hand-overs, are not one that goes on.
+    """
+    rule_file(tmp_path / "rules.yaml", committed_rules())
+    once = {
+        f'cardquota_{name}{{instance="{instance}", {label}}}': f"0+0x{minute} 1+0x100"
+        for name, label in (
+            ("refused_gates_total", 'why="term"'),
+            ("refused_writes_total", 'what="group"'),
+        )
+        for instance, minute in (("a", 4), ("b", 13))
+    }
+    never: dict[int, dict[str, list[Rule]]] = {minute: {} for minute in range(1, LATE)}
+    _run(prometheus_programs, tmp_path, [unit_test({**HEALTHY, **once}, never)])
 
 
 def test_with_no_series_at_all_one_fires(prometheus_programs: Path, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ class MortalLeader:
         self.ledger = Ledger(DEFAULT_TABLE, at_once=AT_ONCE)
         self.writer = MortalWriter(client, death, after)
         notifier = ChangeNotifier()
-        kinds = watched_kinds(self.ledger, notifier, lambda _: None)
+        kinds = watched_kinds(self.ledger, notifier)
         self._reflectors = [
             Reflector[Any](client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed
         ]

@@ -1,6 +1,7 @@
 """What is generated of the chart, without Helm: tests with the real one are in `integration`."""
 
 import itertools
+import json
 import random
 import re
 from collections.abc import Iterator
@@ -25,6 +26,19 @@ from cardquota_dev.paths import CHECKOUT
 def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARDQUOTA_MODE", "audit")
     assert main(["--check"]) == 0
+
+
+def test_a_mapping_takes_no_keys_but_those_of_its_pattern() -> None:
+    def mappings(part: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(part, dict) and "patternProperties" in part:
+            yield part
+        for one in part.values() if isinstance(part, dict) else ():
+            yield from mappings(one)
+
+    file = CHECKOUT / "charts" / "cardquota" / "values.schema.json"
+    found = list(mappings(json.loads(file.read_text())))
+    assert found
+    assert all(one.get("additionalProperties") is False for one in found)
 
 
 def under(conditions: dict[str, bool], text: list[str]) -> list[str]:

@@ -20,7 +20,7 @@ class Watches:
     """The watches of workloads of an endpoint."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        kinds = watched_kinds(endpoint.ledger, endpoint.notifier, lambda _: None)
+        kinds = watched_kinds(endpoint.ledger, endpoint.notifier)
         self._deliveries = {kind.kind: kind.delivery() for kind in kinds}
         self._revision = 0
 

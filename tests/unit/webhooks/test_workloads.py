@@ -150,7 +150,7 @@ async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
     template = pod().with_spec(runtimeClassName="kata")
     async with Endpoint(THREE.limited_to(cpu="1")) as endpoint:
         assert await warned(endpoint, "deployments", template, replicas=3) == []
-        kinds = watched_kinds(endpoint.ledger, endpoint.notifier, lambda _: None)
+        kinds = watched_kinds(endpoint.ledger, endpoint.notifier)
         feed = {one.kind: one for one in kinds}
 
         def see(kind: str, body: dict[str, object]) -> None:

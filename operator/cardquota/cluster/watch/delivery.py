@@ -207,6 +207,8 @@ class Delivery(Generic[T]):
         self._sink = sink
         self.objects = ObjectIndex()
         """The objects that exist, as far as was delivered."""
+        self.unreadable: set[str] = set()
+        """The uids of those whose content is not known."""
         self.revision = 0
         """The newest resourceVersion up to which everything was delivered; 0 before a list."""
         self.applied = 0
@@ -276,7 +278,10 @@ class Delivery(Generic[T]):
                 log.exception("%s %s/%s: not taken in", self.kind, meta.namespace, meta.name)
                 error = f"{type(reason).__name__}: {reason}"
         if error:
+            self.unreadable.add(intern(meta.uid))
             self._sink.undecodable(meta.namespace, meta.name, meta.uid, error)
+        else:
+            self.unreadable.discard(meta.uid)
         return revision
 
     def deleted(self, raw: msgspec.Raw) -> int:
@@ -302,6 +307,7 @@ class Delivery(Generic[T]):
             yield 0
 
     def _gone(self, namespace: str, name: str, uid: str) -> None:
+        self.unreadable.discard(uid)
         try:
             self._sink.gone(namespace, name, uid)
         except Exception:

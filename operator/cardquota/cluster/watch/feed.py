@@ -1,6 +1,6 @@
 """From the watches into the ledger: one sink per kind, which notifies when the ledger has changed.
 
-All sinks run in the ledger's event loop. A bad object is counted and left out; the rest goes on.
+All sinks run in the ledger's event loop. A bad object is logged and left out; the rest goes on.
 
 What one change means for very many pods is worked off in slices. A node may change what fits for
 tens of thousands of waiting pods. A namespace, queue or pod group may have to be read again for as
@@ -65,7 +65,6 @@ class WatchedKind(Generic[T]):
     take: Callable[[T], None]
     drop: Callable[[str, str, str], None]
     notifier: ChangeNotifier
-    on_undecodable: Callable[[str], None]
     needed: bool = True
     """Whether decisions depend on it. If not, nothing waits long for it: an API server may not
     serve it, and right after an upgrade we may not be allowed to read it yet."""
@@ -93,7 +92,6 @@ class WatchedKind(Generic[T]):
         """An object could not be decoded, or taken."""
         which = f"{namespace}/{name} ({uid})"[:_MOST_SAID]
         _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which, error[:_MOST_SAID])
-        self.on_undecodable(self.kind)
 
 
 class CatchingUp:
@@ -203,7 +201,6 @@ def ledger_settings(settings: Settings) -> LedgerSettings:
 def watched_kinds(
     ledger: Ledger,
     notifier: ChangeNotifier,
-    on_undecodable: Callable[[str], None],
     *,
     broken_cards: bool = False,
 ) -> tuple[WatchedKind[Any], ...]:
@@ -234,9 +231,7 @@ def watched_kinds(
         needed: bool = True,
         older: Sequence[str] = (),
     ) -> WatchedKind[Any]:
-        return WatchedKind(
-            name, path, struct, take, drop, notifier, on_undecodable, needed, tuple(older)
-        )
+        return WatchedKind(name, path, struct, take, drop, notifier, needed, tuple(older))
 
     found = (
         kind(

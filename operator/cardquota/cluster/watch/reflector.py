@@ -124,6 +124,11 @@ class Reflector(Generic[T]):
         return len(self._delivery.objects)
 
     @property
+    def unreadable(self) -> int:
+        """How many of them could not be read. Any thread may ask."""
+        return len(self._delivery.unreadable)
+
+    @property
     def revision(self) -> int:
         """The newest resourceVersion up to which everything was delivered; 0 before a list."""
         return self._delivery.revision

@@ -50,7 +50,7 @@ PODS = [a_pod(f"p{n}").naming(H200).asking_for(1).gated() for n in range(20)]
 async def test_they_are_read_without_being_asked_for() -> None:
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
     ledger, notifier = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), ChangeNotifier()
-    kinds = watched_kinds(ledger, notifier, lambda _: None)
+    kinds = watched_kinds(ledger, notifier)
     sink = next(one for one in kinds if one.kind == "namespaces")
     calls: list[bool] = []
     notifier.listen(lambda: calls.append(ledger.overdue))

@@ -72,6 +72,28 @@ def test_what_is_odd_is_told_by_name(delivery: Delivery[SizedThing], sink: Recor
     assert sink.told[-1] == ("gone", "a", "1")
 
 
+def test_what_cannot_be_read_counts_until_it_can_or_is_gone(
+    delivery: Delivery[SizedThing],
+) -> None:
+    def wrong(name: str, revision: int, uid: str = "") -> None:
+        delivery.changed(_raw(name, uid or name, revision, "big"))
+
+    wrong("a", 5)
+    wrong("a", 6)
+    assert len(delivery.unreadable) == 1
+    delivery.changed(_raw("a", "a", 7))
+    assert not delivery.unreadable
+    wrong("a", 8)
+    delivery.deleted(_raw("a", "a", 9, "big"))
+    assert not delivery.unreadable
+    wrong("b", 10)
+    wrong("b", 11, uid="another of that name")
+    wrong("c", 12)
+    assert len(delivery.unreadable) == 2
+    assert sum(delivery.only_in_steps(ObjectIndex())) == 2
+    assert not delivery.unreadable
+
+
 def test_who_fails_hears_of_the_rest(delivery: Delivery[SizedThing], sink: RecordingSink) -> None:
     sink.broken = True
     delivery.changed(_raw("a", "1", 5))

@@ -9,7 +9,7 @@ from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 
 
 def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
-    kinds = watched_kinds(a_ledger(), ChangeNotifier(), lambda _: None)
+    kinds = watched_kinds(a_ledger(), ChangeNotifier())
     needed = {kind.kind for kind in kinds if kind.needed}
     assert needed == {"pods", "nodes", "queues", "podgroups", "namespaces", "priorityclasses"}
     classes = {"limitranges", "runtimeclasses", "deviceclasses"}
@@ -19,7 +19,7 @@ def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
 
 def test_b2_lists_of_broken_cards_are_read_where_the_extender_runs() -> None:
     ledger = a_ledger(a_node("n").sharing_memory(8, 2))
-    kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None, broken_cards=True)
+    kinds = watched_kinds(ledger, ChangeNotifier(), broken_cards=True)
     assert [kind.kind for kind in kinds if kind.kind == "configmaps"] == [kinds[-1].kind]
     assert not kinds[-1].needed
     lists = kinds[-1].delivery()

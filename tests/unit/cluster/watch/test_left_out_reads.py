@@ -29,7 +29,7 @@ class Stored:
         self.asked = list[str]()
         self.meanwhile: Any = lambda: None
         client: Any = self
-        kinds = watched_kinds(ledger, ChangeNotifier(), print)
+        kinds = watched_kinds(ledger, ChangeNotifier())
         self.reads = LeftOutReads(ledger, client, kinds)
 
     async def get(self, path: str, **_: object) -> bytes:

@@ -42,7 +42,7 @@ class WakingStage:
         queue = a_queue().with_quota({H200: 3, **quota})
         self.ledger: Ledger = a_ledger(*CARDS, a_namespace("team"), queue)
         self.notifier = ChangeNotifier()
-        kinds = watched_kinds(self.ledger, self.notifier, lambda _: None)
+        kinds = watched_kinds(self.ledger, self.notifier)
         self._deliveries = {kind.kind: kind.delivery() for kind in kinds}
         self._revision = 0
         self.written: list[tuple[str, dict[str, Any]]] = []

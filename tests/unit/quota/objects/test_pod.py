@@ -20,7 +20,7 @@ LARGE = STOCK.requiring(*[[]] * (BODY.most // 20)).with_spec(tolerations=[{}] * 
 
 def told(ledger: Ledger, pod: PodBody) -> None:
     """As the watch tells it."""
-    (pods,) = (one for one in watched_kinds(ledger, ChangeNotifier(), print) if one.kind == "pods")
+    (pods,) = (one for one in watched_kinds(ledger, ChangeNotifier()) if one.kind == "pods")
     encoded = json.dumps(pod.body, separators=(",", ":")).encode()
     Delivery("pods", pods.struct, pods).changed(encoded)  # type: ignore[arg-type]
 
