@@ -194,7 +194,7 @@ ALERTS: Final = (
     ),
     Alert(
         "CardquotaNodeStartsRefused",
-        f"{speed(*_STARTS, where=_REFUSED, window='10m', of=NODE)} > 0",
+        f"{speed(*_STARTS, where=_REFUSED, window='5m', of=NODE)} > 0",
         "10m",
         Severity.WARNING,
         f"The node agent {{{{ $labels.pod }}}} {{{{ $labels.instance }}}} refuses to start "
