@@ -157,6 +157,15 @@ def outside(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         yield config, f"--address={url.removesuffix('/page/')}"
 
 
+@pytest.mark.parametrize(
+    "more", ["/?x=1", "?x=1", "/#x", "/page", "@127.0.0.1:9", ":secret@127.0.0.1:9"]
+)
+def test_an_address_is_scheme_host_and_port_alone(outside: tuple[Path, str], more: str) -> None:
+    config, where = outside
+    refused = plugin(config, "page", "--no-browser", f"{where}{more}")
+    assert (refused.returncode, "is no URL as http" in refused.stderr) == (2, True)
+
+
 @pytest.mark.slow
 def test_f8_the_browser_is_started_without_the_secret(
     outside: tuple[Path, str], tmp_path: Path

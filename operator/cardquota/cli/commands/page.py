@@ -108,11 +108,13 @@ def _has_screen() -> bool:
 
 
 def checked_address(address: str) -> str:
-    """Scheme, host and port. Raises BadParameter."""
+    """Scheme, host and port, and nothing else; empty if it is empty. Raises BadParameter."""
+    if not address:
+        return ""
     try:
         found = URL(address)
-        if not address or (found.scheme in ("http", "https") and found.host and found.path == "/"):
-            return address.rstrip("/")
+        if found.scheme in ("http", "https") and found == found.origin():
+            return str(found.origin())
     except ValueError:
         pass
     why = f"{quoted(address)} is no URL as http://HOST:PORT"
