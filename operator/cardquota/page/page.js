@@ -122,8 +122,8 @@ function showQueues(queues, more, now) {
   arrange();
 }
 
-const held = (queue) => queue.cards.reduce((n, card) => n + (card.allocated ?? 0) + (card.inqueue ?? 0), 0);
-const SORTS = { name: () => 0, waiting: (a, b) => (b.waiting ?? 0) - (a.waiting ?? 0), held: (a, b) => held(b) - held(a) };
+const most = (what) => (a, b) => (b[what] ?? 0) - (a[what] ?? 0);
+const SORTS = { name: () => 0, waiting: most("waiting"), held: most("held") };
 
 function arrange() {
   const wanted = at("find").value.trim().toLowerCase();
