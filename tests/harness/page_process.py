@@ -10,13 +10,17 @@ from pathlib import Path
 
 import urllib3
 
-COMMAND = (sys.executable, "-m", "cardquota.cli.plugin", "page", "--no-browser")
+COMMAND = (sys.executable, "-m", "cardquota.cli.plugin", "page")
 
 
 @contextmanager
-def served_page(kubeconfig: Path, *words: str, path: str = "") -> Iterator[str]:
-    """The URL that it prints. Ctrl-C ends it at the end, with 130. `path`: before PATH."""
+def served_page(kubeconfig: Path, *words: str, path: str = "", browser: str = "") -> Iterator[str]:
+    """The URL that it prints. Ctrl-C ends it at the end, with 130. `path`: before PATH. `browser`:
+    a program that is to be started as one.
+    """
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    environment |= {"BROWSER": browser, "DISPLAY": ":0"} if browser else {}
+    words = words if browser else ("--no-browser", *words)
     environment["PATH"] = os.pathsep.join(filter(None, (path, os.environ["PATH"])))
     pipe = subprocess.PIPE
     with subprocess.Popen(

@@ -75,6 +75,8 @@ class Latest(Generic[T]):
             if self._made is None or self._begun < asked:
                 await asyncio.sleep(max(0.0, self._next - loop.time()))  # and for all who ask now
                 self._begun = loop.time()
-                self._made = await self._make()
-                self._next = loop.time() + self._every
+                try:
+                    self._made = await self._make()
+                finally:  # who asks may go away
+                    self._next = loop.time() + self._every
             return self._made

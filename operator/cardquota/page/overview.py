@@ -44,6 +44,8 @@ class QueueLine(Wire):
     cards: tuple[QueueCard, ...]
     """The busiest."""
     more_cards: int = 0
+    held: int = 0
+    """Cards that are charged, of all its cards; card memory, which is in MiB or GiB, not."""
     waiting: int = 0
     """Pods that wait at their gate."""
     oldest: str = ""
@@ -113,8 +115,8 @@ def overview(ledger: LedgerReader, *, time: str, leader: str) -> Steps[Overview]
 
 
 def _line(found: QueueReport) -> QueueLine:
-    def order(row: CardRow) -> tuple[int, int, str]:
-        return -row.requested, -row.quota, row.name
+    def order(row: CardRow) -> tuple[bool, int, int, str]:
+        return row.resource == GPU_MEMORY, -row.requested, -row.quota, row.name
 
     first = nsmallest(MOST_CARDS, found.cards, key=order)
     return QueueLine(
@@ -122,6 +124,7 @@ def _line(found: QueueReport) -> QueueLine:
         state=found.state,
         cards=tuple(map(_card, first)),
         more_cards=len(found.cards) - len(first),
+        held=sum(row.charged for row in found.cards if row.resource != GPU_MEMORY),
         waiting=found.waiting.pods,
         oldest=found.waiting.oldest,
         note=show(columns(found).note, most=_LONGEST),

@@ -122,8 +122,8 @@ function showQueues(queues, more, now) {
   arrange();
 }
 
-const held = (queue) => queue.cards.reduce((n, card) => n + (card.allocated ?? 0) + (card.inqueue ?? 0), 0);
-const SORTS = { name: () => 0, waiting: (a, b) => (b.waiting ?? 0) - (a.waiting ?? 0), held: (a, b) => held(b) - held(a) };
+const most = (what) => (a, b) => (b[what] ?? 0) - (a[what] ?? 0);
+const SORTS = { name: () => 0, waiting: most("waiting"), held: most("held") };
 
 function arrange() {
   const wanted = at("find").value.trim().toLowerCase();
@@ -164,11 +164,12 @@ function move(event) {
   next.open.focus();
 }
 
-function showOverview({ missing, overview }) {
+function showOverview({ missing, nodes, overview }) {
   performance.mark("overview");
   at("leader").textContent = overview.leader ? `led by ${overview.leader}` : "";
   at("missing").hidden = !missing.length;
   at("missing").replaceChildren(...missing.map((one) => element("li", "", `Not shown: ${one} is needed`)));
+  at("nodes").hidden = !nodes;
   showCards(overview.cards, overview.moreCards);
   showQueues(overview.queues, overview.moreQueues, overview.time);
   at("live").textContent = `live, ${overview.time.slice(11, 19)} UTC`;
@@ -265,6 +266,17 @@ function showNodes({ nodes, more }) {
     + (more ? `; ${counted(more, "more node")} not listed` : "");
 }
 
+async function readNodes() {
+  let found;
+  try {
+    found = await read("nodes");
+  } catch (error) {
+    at("more-nodes").textContent = error.message;
+    return;
+  }
+  showNodes(found);
+}
+
 // --- reading -----------------------------------------------------------------------------------------
 
 async function read(what) {
@@ -290,7 +302,7 @@ async function refresh() {
   let pause = EVERY;
   try {
     showOverview(await read("overview"));
-    if (at("nodes").open) showNodes(await read("nodes"));
+    if (at("nodes").open && !at("nodes").hidden) await readNodes();
     if (opened) await readQueue();
   } catch (error) {
     problem(error.message);

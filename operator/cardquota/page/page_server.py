@@ -57,6 +57,8 @@ class _Seen(Wire):
 
     user: str
     missing: tuple[str, ...]
+    nodes: bool
+    """Whether nodes may be read."""
     overview: msgspec.Raw
 
 
@@ -119,7 +121,9 @@ class PageServer:
             seen = tuple(one for one in found.queues if one.name in sight.queues)
             own = replace(found, queues=seen, more_queues=0, cards=(), more_cards=0)
             text = msgspec.json.encode(own)
-        return _json(_Seen(user=sight.user, missing=sight.missing, overview=msgspec.Raw(text)))
+        raw = msgspec.Raw(text)
+        seen_all = _Seen(user=sight.user, missing=sight.missing, nodes=sight.nodes, overview=raw)
+        return _json(seen_all)
 
     async def _all_nodes(self, authorization: str) -> HttpAnswer:
         sight = await self._sight.whole(authorization)

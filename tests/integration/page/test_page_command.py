@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,11 +14,12 @@ import pytest
 from builders import H200, a_pod
 from cardquota_dev.testing import eventually
 from harness.page_process import COMMAND, reply, served_page
+from harness.page_reader import LIST, PageReader
 from integration.asking import ask
 from integration.plugin import plugin
 from integration.team import Team, of_a_job
 
-from .conftest import Opens
+from .conftest import Opens, serving
 
 
 def address(team: Team) -> str:
@@ -139,6 +141,47 @@ def test_what_does_not_go_is_said_in_a_line(team: Team, tmp_path: Path) -> None:
     certain = tmp_path / "kubeconfig"
     certain.write_text(json.dumps(text))
     assert "--service-account NAMESPACE/NAME" in said(where, config=certain)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A kubeconfig, and `--address` of a page that knows its token. There is no API server."""
+    config = tmp_path / "kubeconfig"
+    config.write_text(
+        "current-context: it\n"
+        "contexts: [{name: it, context: {cluster: it, user: it}}]\n"
+        "clusters: [{name: it, cluster: {server: 'http://127.0.0.1:9'}}]\n"
+        "users: [{name: it, user: {token: chief}}]\n"
+    )
+    with serving(PageReader(chief={LIST})) as url:
+        yield config, f"--address={url.removesuffix('/page/')}"
+
+
+@pytest.mark.parametrize(
+    "more", ["/?x=1", "?x=1", "/#x", "/page", "@127.0.0.1:9", ":secret@127.0.0.1:9"]
+)
+def test_an_address_is_scheme_host_and_port_alone(outside: tuple[Path, str], more: str) -> None:
+    config, where = outside
+    refused = plugin(config, "page", "--no-browser", f"{where}{more}")
+    assert (refused.returncode, "is no URL as http" in refused.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_f8_the_browser_is_started_without_the_secret(
+    outside: tuple[Path, str], tmp_path: Path
+) -> None:
+    """Every user of the machine may list processes, with their words."""
+    browser, told = tmp_path / "browser", tmp_path / "told"
+    browser.write_text(f'#!/bin/sh\necho "$@" > {told}.new\nmv {told}.new {told}\n')
+    browser.chmod(0o755)
+    with served_page(*outside, browser=str(browser)) as url:
+        eventually(told.exists, "the browser is started")
+        found = urlsplit(told.read_text().strip())
+        assert found.scheme == "file"
+        file = Path(found.path)
+        assert f'content="0; url={url}"' in file.read_text()
+        assert [one.stat().st_mode & 0o777 for one in (file, file.parent)] == [0o600, 0o700]
+    assert not file.parent.exists()
 
 
 FORWARDS = """#!/bin/sh

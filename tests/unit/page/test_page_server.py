@@ -216,14 +216,20 @@ async def test_f8_nodes_say_what_is_used_and_what_is_wrong() -> None:
 
 async def test_f8_card_memory_does_not_stand_before_cards() -> None:
     """B10. Its numbers are MiB or GiB."""
+    memory = f"{H800}/gpu-mem"
     page = PageReader(
         a_node("hopper").with_cards(H200, 8),
         a_node("shares").with_uid("shares").showing(H800).sharing_memory(48_000, 2),
-        a_queue("red").with_quota({f"{H800}/gpu-mem": 40_000}),
+        a_queue("red").with_quota({memory: 40_000, H200: 4}).with_uid("red"),
+        held("runs", "red", 3),
+        held("shares", "red", 0).stamped("red", {memory: 8_000}).on_node("shares"),
         chief=EVERYTHING,
     )
-    cards = (await page.data("overview", "chief"))["overview"]["cards"]
-    assert [one["name"] for one in cards] == [H200, f"{H800}/gpu-mem"]
+    found = (await page.data("overview", "chief"))["overview"]
+    assert [one["name"] for one in found["cards"]] == [H200, memory]
+    (red,) = found["queues"]
+    assert [(one["name"], one["allocated"]) for one in red["cards"]] == [(H200, 3), (memory, 8_000)]
+    assert red["held"] == 3
 
 
 async def test_f8_one_overview_is_made_for_all_who_look(monkeypatch: pytest.MonkeyPatch) -> None:

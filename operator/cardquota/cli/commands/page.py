@@ -7,9 +7,11 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 import webbrowser
 from contextlib import AsyncExitStack
 from http import HTTPStatus
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -74,8 +76,20 @@ async def _serve(
         typer.echo(url)
         typer.echo("The page is there, with your rights, until Ctrl-C.", err=True)
         if browser and _has_screen():
-            await asyncio.to_thread(webbrowser.open, url)
+            folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="cardquota-"))
+            file = _file_that_leads_to(url, Path(folder))
+            await asyncio.to_thread(webbrowser.open, file.as_uri())
         await stop.wait()
+
+
+def _file_that_leads_to(url: str, folder: Path) -> Path:
+    """All users of the machine see what a browser is started with: no secret may be in it (F8).
+    `folder`: one that only this user reads.
+    """
+    file = folder / "page.html"
+    file.touch(0o600)
+    file.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">\n')
+    return file
 
 
 async def _look(proxy: PageProxy) -> None:
@@ -94,11 +108,13 @@ def _has_screen() -> bool:
 
 
 def checked_address(address: str) -> str:
-    """Scheme, host and port. Raises BadParameter."""
+    """Scheme, host and port, and nothing else; empty if it is empty. Raises BadParameter."""
+    if not address:
+        return ""
     try:
         found = URL(address)
-        if not address or (found.scheme in ("http", "https") and found.host and found.path == "/"):
-            return address.rstrip("/")
+        if found.scheme in ("http", "https") and found == found.origin():
+            return str(found.origin())
     except ValueError:
         pass
     why = f"{quoted(address)} is no URL as http://HOST:PORT"

@@ -122,6 +122,10 @@ _PLUGIN_TIMEOUT: Final = 60.0
 """Seconds after which a silent plugin is given up."""
 _PLACE: Final = re.compile(r" - at `\$\.?([^`]{1,200})`$")
 """Where msgspec finds something of another type than it expects."""
+_IMPERSONATES: Final = (
+    "its user {!r} acts as somebody else (`as`, `as-groups`), which is not supported: name a "
+    "context of a user that does not"
+)
 
 
 class _Cluster(msgspec.Struct, rename="kebab"):
@@ -144,6 +148,15 @@ class _User(msgspec.Struct, rename="kebab"):
     password: str | None = None
     exec: Any = None
     auth_provider: Any = None
+    as_user: Any = msgspec.field(default=None, name="as")
+    as_uid: Any = None
+    as_groups: Any = None
+    as_user_extra: Any = None
+
+    @property
+    def impersonates(self) -> bool:
+        """Whether kubectl would act as somebody else."""
+        return any((self.as_user, self.as_uid, self.as_groups, self.as_user_extra))
 
 
 class _Context(msgspec.Struct):
@@ -273,7 +286,10 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     if not _is_address(cluster.cluster.server):
         problem = f"its server {cluster.cluster.server!r} is not a URL with http:// or https://"
         raise AccessError(f"{where}: {problem}")
-    return cluster, users.get(context.user, _NamedEntry()), context.namespace
+    user = users.get(context.user, _NamedEntry())
+    if user.user.impersonates:
+        raise AccessError(f"{where}: {_IMPERSONATES.format(show(context.user))}")
+    return cluster, user, context.namespace
 
 
 def _no_context(name: str, there: Sequence[str]) -> str:

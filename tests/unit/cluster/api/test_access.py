@@ -82,6 +82,16 @@ async def test_who_a_kubeconfig_says_we_are(tmp_path: Path, user: str, header: s
     assert access.tls.verify_mode == ssl.CERT_REQUIRED
 
 
+@pytest.mark.parametrize(
+    "acts", ["as: board", "as-uid: '1'", "as-groups: [board]", "as-user-extra: {scopes: [view]}"]
+)
+@pytest.mark.parametrize("user", ["token: abc", "exec: {command: not-there}"])
+async def test_a_user_who_acts_as_another_is_refused(tmp_path: Path, acts: str, user: str) -> None:
+    """Else more or less would be done than kubectl may by this file."""
+    with pytest.raises(AccessError, match="user 'u' acts as somebody else"):
+        await from_kubeconfig([_file(tmp_path / "config", f"{user}, {acts}")])
+
+
 async def test_client_certificates_and_options(tmp_path: Path, pair: Issued) -> None:
     (tmp_path / "ca.pem").write_bytes(pair.ca_pem)
     (tmp_path / "cert.pem").write_bytes(pair.cert_pem)
