@@ -186,7 +186,10 @@ def test_f8_the_browser_is_started_without_the_secret(
 
 FORWARDS = """#!/bin/sh
 echo "$$ $@" >> {calls}
+echo "a plugin has something to say" >&2
 echo "Forwarding from 127.0.0.1:{port} -> 18080"
+head -c 300000 /dev/zero | tr '\\0' x >&2
+touch {calls}.said
 exec sleep 1000
 """
 
@@ -215,6 +218,7 @@ def test_the_port_forward_is_begun_again_and_ends_with_the_command(
         assert overview(url)["user"] == "admin"
         (call,) = calls.read_text().splitlines()
         assert f"port-forward --namespace={team.namespace} pod/operator :18080" in call
+        eventually(Path(f"{calls}.said").exists, "all that kubectl says is taken from it")
         os.kill(int(call.split()[0]), signal.SIGKILL)
         eventually(lambda: len(calls.read_text().splitlines()) == 2, "it is begun again")
         eventually(lambda: reply(f"{url}overview")[0] == 200, "the page goes on")

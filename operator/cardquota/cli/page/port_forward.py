@@ -1,4 +1,8 @@
-"""A way to a ready replica of the operator: `kubectl port-forward` as a child that ends with us."""
+"""A way to a ready replica of the operator: `kubectl port-forward` as a child that ends with us.
+
+Not guaranteed: that it ends if we are killed (SIGKILL). Its port on 127.0.0.1 is open to all users
+of this machine meanwhile; they have no token of ours, and the page answers nobody without one.
+"""
 
 import asyncio
 import re
@@ -22,6 +26,11 @@ _PATIENCE: Final = 20.0
 _PAUSE: Final = 2.0
 """Seconds until the next try once a pod is gone."""
 _LONGEST: Final = 300
+_KEPT: Final = 4_096
+"""Bytes of what kubectl says last, until it forwards."""
+_CHUNK: Final = 65_536
+_GRACE: Final = 5.0
+"""Seconds for a child that was killed: a program of its own may hold its output open."""
 
 
 class _OperatorPod(msgspec.Struct):
@@ -75,8 +84,8 @@ class PortForward:
 
     async def _keep(self) -> None:
         while True:
-            if self._child is not None and self._child.stdout is not None:
-                await self._child.stdout.read()  # to its end: it writes a line for each connection
+            if self._child is not None:
+                await _drained(self._child)  # it writes a line for each connection
             self.address = ""
             await self._end()
             await asyncio.sleep(_PAUSE)
@@ -91,9 +100,9 @@ class PortForward:
             words.append(f"--kubeconfig={self._cluster.kubeconfig}")
         if self._cluster.context:
             words.append(f"--context={self._cluster.context}")
-        pipe = asyncio.subprocess.PIPE
+        pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
         try:
-            self._child = await asyncio.create_subprocess_exec(*words, stdout=pipe, stderr=pipe)
+            self._child = await asyncio.create_subprocess_exec(*words, stdout=pipe, stderr=both)
         except OSError as error:
             why = f"kubectl cannot be run: {error.strerror}"
             raise ClusterError(f"{why}; or name where the operator listens: --address") from error
@@ -102,14 +111,13 @@ class PortForward:
     async def _forwarded(self, pod: str) -> int:
         assert self._child is not None  # noqa: S101 - for mypy
         assert self._child.stdout is not None  # noqa: S101
-        assert self._child.stderr is not None  # noqa: S101
         said = b""
         try:
             async with asyncio.timeout(_PATIENCE):
-                found = _FORWARDED.match(await self._child.stdout.readline())
-                if found is not None:
-                    return int(found[1])
-                said = await self._child.stderr.read()
+                while more := await self._child.stdout.read(_CHUNK):
+                    said = (said + more)[-_KEPT:]
+                    if found := _FORWARDED.search(said):
+                        return int(found[1])
         except TimeoutError:
             said = b"no answer"
         await self._end()
@@ -121,7 +129,10 @@ class PortForward:
         if child is not None:
             with suppress(ProcessLookupError):
                 child.kill()
-            await child.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GRACE):
+                    await _drained(child)
+                    await child.wait()
 
     async def _ready_pod(self) -> tuple[str, int]:
         """Name and port of one. Errors: ClusterError."""
@@ -133,3 +144,10 @@ class PortForward:
             f"no ready pod of the operator in namespace <{show(self._namespace)}>; name another "
             "with --config, or where it listens with --address"
         )
+
+
+async def _drained(child: asyncio.subprocess.Process) -> None:
+    """Read its output to the end, and keep nothing: a pipe that nobody reads would stop it."""
+    assert child.stdout is not None  # noqa: S101 - for mypy
+    while await child.stdout.read(_CHUNK):
+        pass
