@@ -199,11 +199,11 @@ def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCa
     team.set_quota({T1000: 1})
 
     def known() -> bool:
-        """It is told why it waits once it was voted on."""
+        """It is told why it waits once it was voted on; by the former quota, if that was before."""
         assert volcano.vote(found) == REJECT
-        return "capability is <1>" in why(groups(team)[0]).get("message", "")
+        return "insufficient" in why(groups(team)[0]).get("message", "")
 
-    team.until(known, "the quota is known")
+    team.until(known, "it is told why")
     assert team.delete(held).ok
     team.until(lambda: not team.pods(), "the card is free")
     assert volcano.vote(found) == REJECT
