@@ -19,6 +19,10 @@ _FIVE_CARDS: Final = [Shortfall(_H200, 5, 8, 3)]
 _NINE_CORES: Final = [Shortfall(CPU, 9_000, 9_500, 8_000)]
 _NINE_GI: Final = [Shortfall(MEMORY, 9 * _GI, 15 * _GI, 12 * _GI)]
 
+_IN_USE: Final = say(
+    shortfall_messages.shortfalls, _QUEUE, [Shortfall(_H200, 1, 4, 3)], constant("ADVICE_WAIT")
+)
+
 OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
@@ -36,12 +40,7 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
         when="The quota is in use at present.",
-        says=say(
-            shortfall_messages.shortfalls,
-            _QUEUE,
-            [Shortfall(_H200, 1, 4, 3)],
-            constant("ADVICE_WAIT"),
-        ),
+        says=_IN_USE,
         where=(*POD, Where.GANG_EVENT),
         rule="E2, T3; of a gang the amounts are those of all members together",
         do="Wait: a pod at the gate starts by itself, and the controller of a refused one tries "
@@ -53,12 +52,7 @@ OVER_QUOTA: Final = (
         "these last words; any other refusal is a failed run for them.",
         says=say(
             shortfall_messages.exceeded_for_now,
-            say(
-                shortfall_messages.shortfalls,
-                _QUEUE,
-                [Shortfall(_H200, 1, 4, 3)],
-                constant("ADVICE_WAIT"),
-            ),
+            _IN_USE,
         ),
         where=(Where.REFUSAL, Where.SCALE, Where.RESIZE),
         rule="E2, section 9",
@@ -71,12 +65,7 @@ OVER_QUOTA: Final = (
             shortfall_messages.owner_unknown,
             say(
                 shortfall_messages.exceeded_for_now,
-                say(
-                    shortfall_messages.shortfalls,
-                    _QUEUE,
-                    [Shortfall(_H200, 1, 4, 3)],
-                    constant("ADVICE_WAIT"),
-                ),
+                _IN_USE,
             ),
             "TaskRun",
         ),
