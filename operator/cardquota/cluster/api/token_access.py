@@ -26,12 +26,13 @@ REMEMBERED: Final = 60.0
 """Seconds for which an answer holds, whatever it was; twice as long while the API server is asked
 about too many others who are known."""
 MOST: Final = 100
-"""Callers who are remembered; and as many tokens that nobody knows."""
+"""Callers who are remembered, and go first if they were not let in; and as many tokens that nobody
+knows."""
 MOST_RIGHTS: Final = 128
 """Answers about one of them that are remembered."""
 AT_ONCE: Final = 4
-"""Callers about whom the API server is asked at a time; and as many who were never known, so that
-forged tokens keep nobody out who was let in. Who comes then is to try again."""
+"""Callers about whom the API server is asked at a time; and as many who were not let in so far, so
+that they keep nobody out who was. Who comes then is to try again."""
 _TIMEOUT: Final = 3.0
 """Seconds for one question."""
 _TOGETHER: Final = 10.0
@@ -99,6 +100,11 @@ class _RememberedCaller:
     may: dict[AskedAccess, bool] = field(default_factory=dict)
     """The oldest first."""
 
+    @property
+    def let_in(self) -> bool:
+        """Whether he may do anything that was asked: a tenant makes as many tokens as he likes."""
+        return any(self.may.values())
+
 
 def _put(kept: dict[bytes, T], digest: bytes, found: T) -> None:
     kept.pop(digest, None)
@@ -119,7 +125,7 @@ class TokenAccess:
         self._refused: dict[bytes, float] = {}
         """By digest of a token that nobody knows: until when. The oldest first."""
         self._asking = {True: 0, False: 0}
-        """About how many callers, who were known or never were."""
+        """About how many callers, who were let in or were not."""
         self._failed = False
         """Whether the last question had no answer, which is logged once."""
 
@@ -136,12 +142,12 @@ class TokenAccess:
         if self._clock() < self._refused.get(digest, 0.0):
             return KnownCaller(HTTPStatus.UNAUTHORIZED)
         known = self._known.get(digest)
-        was_known = known is not None
-        if self._asking[was_known] >= AT_ONCE:
+        let_in = known is not None and known.let_in
+        if self._asking[let_in] >= AT_ONCE:
             if known is None or not self._holds(known, asked, late=REMEMBERED):
                 return KnownCaller(HTTPStatus.TOO_MANY_REQUESTS)
         elif known is None or not self._holds(known, asked):
-            self._asking[was_known] += 1
+            self._asking[let_in] += 1
             try:
                 async with asyncio.timeout(_TOGETHER):
                     known = await self._ask(digest, token, asked)
@@ -151,7 +157,7 @@ class TokenAccess:
                 self._failed = True
                 return KnownCaller(HTTPStatus.SERVICE_UNAVAILABLE)
             finally:
-                self._asking[was_known] -= 1
+                self._asking[let_in] -= 1
             self._failed = False
             if known is None:
                 return KnownCaller(HTTPStatus.UNAUTHORIZED)
@@ -173,14 +179,17 @@ class TokenAccess:
         known = self._known.get(digest)
         if known is None or self._clock() >= known.until:
             who, until = await self._review(_TOKENS, {"token": token}), self._clock() + REMEMBERED
-            self._known.pop(digest, None)
             if not who.authenticated:
+                self._known.pop(digest, None)
                 _put(self._refused, digest, until)
                 return None
             known = _RememberedCaller(until, who.user)
             try:
                 await self._learn(known, asked)
             finally:  # until then the former answers count
+                if digest not in self._known and len(self._known) >= MOST:
+                    others = (one for one, caller in self._known.items() if not caller.let_in)
+                    self._known.pop(next(others, digest), None)
                 _put(self._known, digest, known)
         else:
             await self._learn(known, asked)
