@@ -13,6 +13,7 @@ from typing import Any
 from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ApiReply, ask
+from integration.bursts import end_surplus
 
 from .case import ALTERED, Case, CaseStage, Expected, Thing
 from .comparing import differences_in
@@ -125,7 +126,14 @@ class OnPlane:
                 told = thing.told is None or says_each(sorted(reply.warnings), thing.told)
                 assert told, reply
                 self.sight.controlled[thing.name] = thing.namespace
-                self._wait(lambda t=thing: not self._pods_wrong({t.name: t.pods}))
+                self._wait(lambda t=thing: self._played(t))
+
+    def _played(self, thing: Thing) -> bool:
+        """Whether a workload's pods are as the table says."""
+        room = sum(one.answer != DENIED for one in thing.pods)
+        if room < len(thing.pods):
+            end_surplus(self.cluster, thing.namespace, room, thing.name)
+        return not self._pods_wrong({thing.name: thing.pods})
 
     def _let_be_warned(self, thing: Thing) -> None:
         """In audit mode a pod counts once its binding is heard of, not when it is created."""

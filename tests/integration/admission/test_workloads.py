@@ -7,6 +7,7 @@ import pytest
 
 from builders import GPU
 from integration.asking import Object, ask
+from integration.bursts import end_surplus
 from integration.roomy_nodes import T1000
 from integration.team import Team
 from integration.workload_bodies import change, create, path, refusals, workload
@@ -77,8 +78,13 @@ def test_what_the_api_server_adds_to_the_pods_is_in_the_numbers(team: Team) -> N
             "<cpu> quota: requested <1.25>, total would be <5>, but capability is <4>"
             in (reply.warnings[1])
         )
+
+        def refused() -> bool:
+            end_surplus(team.cluster, team.namespace, 3)
+            return bool(refusals(team))
+
+        team.until(refused, "FailedCreate")
         team.until_row(T1000, allocated=3, requested=3)
-        team.until(lambda: refusals(team), "FailedCreate")
         assert len(team.pods()) == 3
 
 

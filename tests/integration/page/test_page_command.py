@@ -187,7 +187,7 @@ def test_f8_the_browser_is_started_without_the_secret(
 FORWARDS = """#!/bin/sh
 echo "$$ $@" >> {calls}
 echo "a plugin has something to say" >&2
-echo "Forwarding from 127.0.0.1:{port} -> 18080"
+printf 'Forwarding from 127.0.0.1:{port} -> 18080\\n%05000d\\n' 0
 head -c 300000 /dev/zero | tr '\\0' x >&2
 touch {calls}.said
 exec sleep 1000

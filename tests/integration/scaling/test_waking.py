@@ -11,6 +11,7 @@ from builders import a_node
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import eventually
 from integration.asking import Object, ask, metric
+from integration.bursts import end_surplus
 from integration.own_node import a_node_of
 from integration.roomy_nodes import T1000
 from integration.team import Team
@@ -86,6 +87,7 @@ def raise_when_it_has_just_tried(team: Team, quotas: dict[str, dict[str, int]]) 
             tried[name.partition("-")[0]] += count
         now = time.monotonic()
         for name in list(quotas):
+            end_surplus(team.cluster, team.namespace, 1, name)
             before, since = seen.get(name, (0, now))
             if tried[name] != before:
                 seen[name] = tried[name], now

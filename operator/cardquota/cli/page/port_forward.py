@@ -115,9 +115,10 @@ class PortForward:
         try:
             async with asyncio.timeout(_PATIENCE):
                 while more := await self._child.stdout.read(_CHUNK):
-                    said = (said + more)[-_KEPT:]
+                    said += more
                     if found := _FORWARDED.search(said):
                         return int(found[1])
+                    said = said[-_KEPT:]
         except TimeoutError:
             said = b"no answer"
         await self._end()
