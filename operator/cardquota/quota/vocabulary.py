@@ -185,7 +185,7 @@ TERM_KIND: Final = "Term"
 TERMS: Final = "terms"
 """The resource of the one object that names the current term for the API server's policies. It has
 the name of the Lease, beside which it is."""
-TERM_POLICIES: Final = ("gate-term", "reservation-term", "binding-term")
+TERM_POLICIES: Final = ("gate-term", "reservation-term", "binding-term", "eviction-term")
 """The policies that compare a decision's term with it, without their prefix."""
 FENCE_PROBE: Final = "cardquota-fence-probe"
 """A PodGroup that is created as a dry run alone, to see whether a term is accepted."""
