@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.ports import free_ports
-from cardquota_dev.testing import Cluster, fresh_namespace
+from cardquota_dev.testing import Cluster, eventually, fresh_namespace
+from integration.plugin import plugin
 
 from .running import QUICK, OperatorProcess, install_base, json_lines, running
 
@@ -71,6 +73,30 @@ def test_it_ends_with_a_sentence(cluster: Cluster, batch: str, tmp_path: Path) -
     line = json_lines(operator.log)[-1]
     assert f"<reclaim> among the actions in ConfigMap <{batch}/{NAME}>" in str(line)
     assert "`reclaim.besideVolcano: true`" in str(line)
+
+
+def test_check_says_the_same_and_which_right_is_missing(
+    cluster: Cluster, batch: str, tmp_path: Path
+) -> None:
+    configured(cluster, batch, "enqueue, allocate, preempt")
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump(settings(batch)))
+
+    def told() -> dict[str, str]:
+        done = plugin(cluster.kubeconfig, "check", "-o", "json", f"--config={config}")
+        (found,) = (
+            one["findings"]
+            for one in json.loads(done.stdout)["sections"]
+            if one["section"] == "installation"
+        )
+        return {one["reason"]: one["message"] for one in found}
+
+    assert "<preempt> among the actions" in told()["VolcanoEndsPods"]
+    assert "RightsMissing" not in told()
+    cluster.kubectl("delete", "-f", str(RIGHTS[1]))
+    missing = eventually(lambda: told().get("RightsMissing"), "the right is missed")
+    assert missing.endswith(": the operator may not create pods/eviction")
+    cluster.apply(RIGHTS[1].read_text())
 
 
 @pytest.mark.parametrize(
