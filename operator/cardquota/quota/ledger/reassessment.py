@@ -8,7 +8,7 @@ from typing import Final
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
-from ..amounts import Amounts
+from ..amounts import NO_AMOUNTS, Amounts
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from .charges import Charges
@@ -185,6 +185,18 @@ class CardChanges:
         changed = before.card_guarantee.items() ^ facts.card_guarantee.items()
         cards = {card for card, _ in changed} & account.quota.keys()
         for card in account.quota if before.weight != facts.weight else cards:
+            self._shares.reweighted(account.name, card)
+
+    def owe(self, account: Account, before: QueueFacts | None, facts: QueueFacts | None) -> None:
+        """A queue says that it is owed other amounts (L1); None: there is no queue. Costs in
+        proportion to these.
+        """
+        old = before.card_deserved if before is not None else NO_AMOUNTS
+        new = facts.card_deserved if facts is not None else NO_AMOUNTS
+        if old == new:
+            return
+        self._shares.owed_changed(old, new)
+        for card in {card for card, _ in old.items() ^ new.items()} & account.quota.keys():
             self._shares.reweighted(account.name, card)
 
     def forget(self, cards: Iterable[str]) -> None:

@@ -16,6 +16,8 @@ class QueueAnnotations(Wire):
     namespaces: str | None = field(default=None, name=v.NAMESPACES)
     state: str | None = field(default=None, name=v.QUEUE_STATE)
     surge: str | None = field(default=None, name=v.SURGE)
+    deserved: str | None = field(default=None, name=v.DESERVED)
+    lendable: str | None = field(default=None, name=v.LENDABLE)
     status: Any = field(default=None, name=v.STATUS)
 
 
