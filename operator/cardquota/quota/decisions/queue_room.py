@@ -180,8 +180,6 @@ def over_quota(
     of cards, so no single amount is the most that fits. The text is the same if each pod alone
     would fit. `advice`: instead of to wait.
     """
-    if never:
-        shorts = [short.by_quota for short in shorts]
     reason = reason or _reason_of(account, shorts)
     if reason is Reason.CARD_NOT_IN_QUOTA:
         advice = _not_in_quota(ledger, account, shorts)

@@ -240,7 +240,7 @@ class LendingHistory:
             held, kept = self.held(card), self.limits(card)
             row = account.row(card)
             if row.charged != row.overcharged:
-                continue  # a reservation stands over what is elastic: nothing opens before that goes
+                continue  # a reservation stands over what is elastic: that goes first
             more = held | {queue: held.get(queue, 0) + sum(asked.values())}
             owed = more[queue] <= self.deserved(card).get(queue, 0)
             there = kept is None or self.taken(more, kept) <= self.totals[card]
