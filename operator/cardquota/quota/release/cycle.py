@@ -338,9 +338,9 @@ def _lending(account: Account, judge: ReleaseJudge) -> Hashable:
     and of cpu and memory. Who takes cards that are not lent is nobody's matter here.
     """
     lent = [
-        (card, judge.free(card), account.row(card).reserved)
+        (card, free, account.row(card).reserved)
         for card in account.quota
-        if judge.free(card) + account.lent(card) > 0 and account.lent(card)
+        if account.lent(card) and (free := judge.free_for_updates(card)) > 0
     ]
     others = tuple(map(judge.free, COMPUTE_RESOURCES))
     return tuple(lent), others, account.quota_mark, account.facts
