@@ -72,6 +72,8 @@ SETTLE: Final = "volcano.sh/card.settle"
 out all earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
 """Annotation of a PodGroup, by the operator alone: what is reserved for it (T2)."""
+RECLAIM_PLAN: Final = "volcano.sh/card.reclaim"
+"""Annotation of a pod or a PodGroup, by the operator alone: which pods end for it (L5)."""
 STATUS: Final = "volcano.sh/card.status"
 """Annotation of a Queue, by the operator alone: the queue's numbers, where the installed definition
 of Queues has no field for them."""
@@ -79,10 +81,10 @@ of Queues has no field for them."""
 STAMP: Final = (ALLOCATED, CHARGED_QUEUE, TERM)
 """Pod annotations that say together what a pod is charged for."""
 
-OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE)
+OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE, RECLAIM_PLAN)
 """Pod annotations that only the operator may write, at create or later."""
 
-OURS_ON_GROUPS: Final = (RESERVATION, SETTLE)
+OURS_ON_GROUPS: Final = (RESERVATION, SETTLE, RECLAIM_PLAN)
 """The same of a pod group."""
 
 FIXED_ONCE_OPEN: Final = (

@@ -24,6 +24,7 @@ class PodAnnotations(Wire):
     allocated: str | None = field(default=None, name=v.ALLOCATED)
     charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
     term: str | None = field(default=None, name=v.TERM)
+    plan: str | None = field(default=None, name=v.RECLAIM_PLAN)
     bound: str | None = field(default=None, name=v.BOUND)
     memory_card: str | None = field(default=None, name=v.GPU_MEMORY_CARD)
     memory_of_pod: str | None = field(default=None, name=v.GPU_MEMORY_OF_POD)

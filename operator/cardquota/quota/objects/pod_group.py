@@ -12,6 +12,7 @@ class GroupAnnotations(Wire):
     request: str | None = field(default=None, name=v.REQUEST)
     reservation: str | None = field(default=None, name=v.RESERVATION)
     settled: str | None = field(default=None, name=v.SETTLE)
+    plan: str | None = field(default=None, name=v.RECLAIM_PLAN)
 
 
 class GroupMeta(Meta):

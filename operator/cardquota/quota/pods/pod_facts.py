@@ -18,6 +18,7 @@ from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
+from ..plan_record import PlanRecord, read_plan
 from ..selectors.selector import Selector, Tolerations, encode, tolerations_of
 from ..stamp import Stamp, read_allocated
 from ..words import seconds_of
@@ -137,6 +138,8 @@ class PodFacts:
     of_batch_tool: bool = False
     """Whether it has no controller, and a label of a tool for batch that makes such pods: a driver
     of Spark, a task of Airflow (section 2)."""
+    plan: PlanRecord | None = None
+    """What ends for it; only until it has a node (L5)."""
     of_volcano: bool = False
     """Whether Volcano is to bind it; only while it is gated, for later it matters no more."""
 
@@ -260,6 +263,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         problem=problem,
         placement=_placement(devices, notes) if bound and devices else None,
         oversized=beyond is not None,
+        plan=read_plan(notes.plan) if labelled and notes.plan and not bound else None,
         gone_by=seconds_of(meta.deletion_timestamp) if meta.deletion_timestamp else None,
         of_volcano=state is _GATED and spec.scheduler_name == v.VOLCANO_SCHEDULER,
     )
