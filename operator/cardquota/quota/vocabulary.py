@@ -262,6 +262,17 @@ class Policy(StrEnum):
     GATE = "Gate"
 
 
+class ReclaimMode(StrEnum):
+    """What is done for who is owed cards that others hold (L6).
+
+    `off`: nothing. `dryRun`: it is said which pods would be ended, and none is. `on`: they are.
+    """
+
+    OFF = "off"
+    DRY_RUN = "dryRun"
+    ON = "on"
+
+
 class Mode(StrEnum):
     """How strictly the rules are applied to one pod, from the installation and its namespace."""
 

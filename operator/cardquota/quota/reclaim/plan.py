@@ -64,8 +64,8 @@ class Victim:
 
 @dataclass(slots=True, frozen=True)
 class Plan:
-    """Guarantees: without any one unit of its victims (an elastic member, a pod, a gang) there would
-    not be enough room; no queue of a reclaim falls below what it deserves.
+    """Guarantees: without any one unit of its victims (an elastic member, a pod, a gang) there
+    would not be enough room; no queue of a reclaim falls below what it deserves.
     """
 
     beneficiary: Beneficiary
