@@ -9,7 +9,10 @@ from .limits import LONGEST_OBJECT_NAME, PLAN_TEXT, PLAN_VICTIMS, TERM_TEXT
 from .words import seconds_of, time_text
 
 _LONGEST_UID: Final = 64
-"""Characters."""
+"""Characters. So are the others."""
+_LONGEST_WAY: Final = 16
+_LONGEST_CARD: Final = 2 * LONGEST_OBJECT_NAME
+_LONGEST_TIME: Final = 32
 
 
 class PlanRecord(NamedTuple):
@@ -53,26 +56,20 @@ def read_plan(text: str) -> PlanRecord | None:
         return None
     if not isinstance(found, dict):
         return None
-    term, way, card = (found.get(key) for key in ("term", "way", "card"))
-    victims = found.get("victims")
-    if not (_is_text(term, TERM_TEXT.most) and _is_text(way, 16)):
+    term, card = _text(found, "term", TERM_TEXT.most), _text(found, "card", _LONGEST_CARD)
+    way, victims = _text(found, "way", _LONGEST_WAY), found.get("victims")
+    since = seconds_of(_text(found, "since", _LONGEST_TIME))
+    gave_up = seconds_of(_text(found, "gaveUp", _LONGEST_TIME)) if "gaveUp" in found else 0
+    if not (term and card and way and since) or gave_up is None:
         return None
-    if not (_is_text(card, 2 * LONGEST_OBJECT_NAME) and isinstance(victims, list)):
+    if not isinstance(victims, list) or len(victims) > PLAN_VICTIMS.most:
         return None
-    if len(victims) > PLAN_VICTIMS.most or not all(_is_text(one, _LONGEST_UID) for one in victims):
-        return None
-    since, gave_up = _time(found.get("since")), _time(found.get("gaveUp", ""))
-    if not since or gave_up is None:
+    if not all(isinstance(uid, str) and len(uid) <= _LONGEST_UID for uid in victims):
         return None
     return PlanRecord(term, since, way, card, tuple(victims), gave_up)
 
 
-def _is_text(value: object, longest: int) -> bool:
-    return isinstance(value, str) and len(value) <= longest
-
-
-def _time(value: object) -> int | None:
-    """Seconds since 1970; 0 for an empty text. None: it is no time."""
-    if not isinstance(value, str):
-        return None
-    return seconds_of(value) if value else 0
+def _text(found: dict[str, Any], key: str, longest: int) -> str:
+    """Empty if it is none, or too long."""
+    value = found.get(key)
+    return value if isinstance(value, str) and len(value) <= longest else ""

@@ -415,6 +415,10 @@ class Ledger(LedgerState):
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
         self.namespace_groups.see(group.key, facts.namespace if facts is not None else "")
         self.job_groups.see(group.key, job_of(group.key) if facts is not None else "")
+        if facts is not None and facts.plan is not None:
+            self.plans[group.key] = facts.plan
+        else:
+            self.plans.pop(group.key, None)
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)
