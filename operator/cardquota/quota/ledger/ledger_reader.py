@@ -138,6 +138,8 @@ class LedgerReader:
     charged, or that nothing was enforced there (I3)."""
     being_deleted: Collection[str]
     """Uids of pods that are being deleted."""
+    unplaced: Collection[str]
+    """Uids of pods that we released, and for which a scheduler has found no node (L3)."""
     workloads: WorkloadCache
     """What makes pods that concern us. Nothing is charged for it."""
 
