@@ -174,6 +174,7 @@ class Charges:
         state.held_cards.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
+        state.note_unplaced(record)
         if record.assumed is not None or record.backed_off:
             state.unconfirmed[facts.uid] = None
         if facts.group:
@@ -237,6 +238,7 @@ class Charges:
         state.held_cards.discard(record)
         state.being_deleted.pop(facts.uid, None)
         state.plans.pop(facts.uid, None)
+        state.unplaced.pop(facts.uid, None)
         if facts.group:
             state.leave_group(state.groups[facts.group], facts.uid)
         if facts.devices and facts.state is State.BOUND:

@@ -154,6 +154,8 @@ class LedgerReader:
     """By uid of a waiting pod, or `namespace/name` of a group: what ends for it, as stored (L5)."""
     kept_rooms: Mapping[str, KeptRoom]
     """By card: for whom alone it is released now (L5)."""
+    unplaced: Collection[str]
+    """Uids of pods that we released, and for which a scheduler has found no node (L3)."""
     workloads: WorkloadCache
     """What makes pods that concern us. Nothing is charged for it."""
 

@@ -104,6 +104,7 @@ class LedgerState(LedgerReader):
         self.misplaced: set[str] = set()
         self.unnoted: set[str] = set()
         self.being_deleted: dict[str, None] = {}
+        self.unplaced: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
@@ -144,6 +145,13 @@ class LedgerState(LedgerReader):
         if account is None:
             account = self.accounts_by_queue[queue] = Account(queue)
         return account
+
+    def note_unplaced(self, record: PodRecord) -> None:
+        """To be called after a pod was charged, or is said to have a node, or none."""
+        if record.facts.unschedulable and record.facts.stamp is not None:
+            self.unplaced[record.facts.uid] = None
+        else:
+            self.unplaced.pop(record.facts.uid, None)
 
     def note_waiting(self, account: Account) -> None:
         """To be called after a pod or a group has begun to wait in a queue, or has ended that."""

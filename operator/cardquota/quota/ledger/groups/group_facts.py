@@ -32,6 +32,7 @@ from ...objects.cluster import Namespace
 from ...objects.meta import ResourceList
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ...plan_record import PlanRecord, read_plan
+from ...pods.pod_facts import is_preemptable
 from ...stamp import Reservation, read_reservation
 from ...words import show
 from .stored_group import (
@@ -141,6 +142,8 @@ class GroupFacts:
     """What ends for its members (L5)."""
     quota_condition: StoredQuotaCondition = NO_QUOTA_CONDITION
     """The one that we write beside Volcano."""
+    preemptable: bool = True
+    """Whether its pods may end so that others get their cards, as far as it says so (L4)."""
 
     @property
     def kept_size(self) -> int:
@@ -178,6 +181,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         condition=stored_condition(group.status.conditions),
         stored=stored_group(meta.annotations, group.spec),
         quota_condition=stored_quota_condition(group.status.conditions),
+        preemptable=is_preemptable(meta),
     )
 
 
