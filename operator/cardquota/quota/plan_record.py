@@ -10,7 +10,7 @@ from .words import seconds_of, time_text
 
 _LONGEST_UID: Final = 64
 """Characters. So are the others."""
-_LONGEST_WAY: Final = 16
+_WAYS: Final = ("reclaim", "preempt")
 _LONGEST_CARD: Final = 2 * LONGEST_OBJECT_NAME
 _LONGEST_TIME: Final = 32
 
@@ -57,10 +57,10 @@ def read_plan(text: str) -> PlanRecord | None:
     if not isinstance(found, dict):
         return None
     term, card = _text(found, "term", TERM_TEXT.most), _text(found, "card", _LONGEST_CARD)
-    way, victims = _text(found, "way", _LONGEST_WAY), found.get("victims")
+    way, victims = found.get("way"), found.get("victims")
     since = seconds_of(_text(found, "since", _LONGEST_TIME))
     gave_up = seconds_of(_text(found, "gaveUp", _LONGEST_TIME)) if "gaveUp" in found else 0
-    if not (term and card and way and since) or gave_up is None:
+    if not (term and card and since) or way not in _WAYS or gave_up is None:
         return None
     if not isinstance(victims, list) or len(victims) > PLAN_VICTIMS.most:
         return None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from cardquota.quota import vocabulary as v
 from cardquota.quota.plan_record import PlanRecord, plan_text, read_plan
+from cardquota.quota.reclaim.plan import ReclaimWay
 
 PLAN = PlanRecord("host_1", 1_800_000_000, "reclaim", H200, ("uid-a", "uid-b"))
 TIMES = st.integers(1, 4_000_000_000)
@@ -27,7 +28,10 @@ def test_it_names_term_time_card_and_victims() -> None:
     assert given_up["gaveUp"] == "2027-01-15T08:01:00Z"
 
 
-@given(st.builds(PlanRecord, NAMES, TIMES, NAMES, NAMES, st.tuples(NAMES, NAMES), TIMES))
+WAYS = st.sampled_from([*ReclaimWay])
+
+
+@given(st.builds(PlanRecord, NAMES, TIMES, WAYS, NAMES, st.tuples(NAMES, NAMES), TIMES))
 def test_it_is_read_back(plan: PlanRecord) -> None:
     assert read_plan(plan_text(plan)) == plan
     assert read_plan(plan_text(plan._replace(gave_up=0))) == plan._replace(gave_up=0)
@@ -46,7 +50,7 @@ def changed(**values: object) -> str:
     [
         *("", "{", "[]", "3", "null", "[" * 8_000),
         *map(without, ("term", "since", "way", "card", "victims")),
-        *(changed(term=3), changed(since="soon"), changed(way="w" * 17), changed(card=None)),
+        *(changed(term=3), changed(since="soon"), changed(way="other"), changed(way=[]), changed(card=None)),
         *(changed(victims="uid-a"), changed(victims=[3]), changed(victims=["u" * 65])),
         *(changed(gaveUp="later"), changed(gaveUp=7)),
     ],
