@@ -250,9 +250,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         of_batch_tool=not controller and _has_batch_label(meta),
         priority=spec.priority or 0,
         selector=b"" if bound or beyond is not None else _selector(spec),
-        tolerations=(
-            tolerations_of(spec.tolerations) if state < _BOUND and beyond is None else ()
-        ),
+        tolerations=(tolerations_of(spec.tolerations) if state < _BOUND and beyond is None else ()),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=_stamp(notes) if labelled and state is not _GATED else None,
         admitted_in_audit=(
