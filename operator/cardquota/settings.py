@@ -15,6 +15,7 @@ import pydantic_settings
 import yaml
 from pydantic import Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -24,7 +25,8 @@ from pydantic_settings import (
 
 from .quota.cards.vendor_table import VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT, Policy
-from .section import Section
+from .reclaim_settings import Preempt, Reclaim, ReclaimSection, reclaim_section
+from .section import Seconds, Section
 from .setting_problem import setting_problem
 from .vendor_row import VendorRow
 
@@ -44,7 +46,6 @@ class SettingsError(Exception):
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 ObjectName = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")]
-Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
 class InstallationMode(StrEnum):
@@ -329,6 +330,15 @@ class _Environment(EnvSettingsSource):
         prefix = ENVIRONMENT_PREFIX.lower()
         self.env_vars = {name: value for name, value in every.items() if name.startswith(prefix)}
 
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        """Also of the section that may be one word."""
+        if field_name != "reclaim":
+            return super().decode_complex_value(field_name, field, value)
+        try:
+            return reclaim_section(super().decode_complex_value(field_name, field, value))
+        except ValueError:  # no JSON
+            return reclaim_section(value)
+
     def __call__(self) -> dict[str, Any]:
         return _in_camel_case(super().__call__())
 
@@ -397,6 +407,8 @@ class Settings(BaseSettings):
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
     release: Release = Release()
+    reclaim: ReclaimSection = Reclaim()
+    preempt: Preempt = Preempt()
     events: Events = Events()
     scale: Scaling = Scaling()
     volcano: Volcano = Volcano()
@@ -524,6 +536,8 @@ def settings_from(values: object, where: str, environment: Mapping[str, str | No
 
 def _validated(model: type[Settings], stored: Mapping[Any, Any], where: str) -> Settings:
     values: dict[str, Any] = {str(key): value for key, value in stored.items()}
+    if "reclaim" in values:
+        values["reclaim"] = reclaim_section(values["reclaim"])
     try:
         return model(**values)
     except pydantic_settings.SettingsError as error:

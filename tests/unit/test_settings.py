@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.reclaim_settings import Reclaim
 from cardquota.settings import Enqueue, Settings, SettingsError, Volcano, load
 
 
@@ -127,3 +129,113 @@ def test_a_variable_comes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     found = load(file)
     assert found.default_queue == "environment"
     assert found.events.renew_after == 300
+
+
+@pytest.mark.parametrize(
+    ("written", "mode", "after"),
+    [
+        ("{}", "off", 60),
+        ("reclaim: off", "off", 60),
+        ("reclaim: on", "on", 60),
+        ("reclaim: 'on'", "on", 60),
+        ("reclaim: dryRun", "dryRun", 60),
+        ("reclaim: {mode: on, after: 5}", "on", 5),
+        ("reclaim: {after: 5}", "off", 5),
+    ],
+)
+def test_l6_the_mode_of_reclaiming_is_a_word_or_a_section(
+    tmp_path: Path, written: str, mode: str, after: float
+) -> None:
+    """YAML reads `on` and `off` as booleans."""
+    file = tmp_path / "config.yaml"
+    file.write_text(written)
+    found = load(file).reclaim
+    assert (found.mode, found.after) == (mode, after)
+
+
+@pytest.mark.parametrize(
+    ("variables", "mode", "after"),
+    [
+        ({"RECLAIM": "on"}, "on", 60),
+        ({"RECLAIM": "off"}, "off", 60),
+        ({"RECLAIM": "true"}, "on", 60),
+        ({"RECLAIM__MODE": "on"}, "on", 60),
+        ({"RECLAIM": "dryRun", "RECLAIM__AFTER": "5"}, "dryRun", 5),
+        ({"RECLAIM": '{"mode": "on", "after": 5}'}, "on", 5),
+    ],
+)
+def test_l6_variables_say_the_same(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], mode: str, after: float
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"CARDQUOTA_{name}", value)
+    found = Settings().reclaim
+    assert (found.mode, found.after) == (mode, after)
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "value", "mode", "after"),
+    [
+        ("reclaim: on", "RECLAIM__AFTER", "5", "on", 5),
+        ("reclaim: {after: 5}", "RECLAIM", "dryRun", "dryRun", 5),
+        ("reclaim: on", "RECLAIM", "off", "off", 60),
+    ],
+)
+def test_l6_a_word_and_a_section_are_merged(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    written: str,
+    name: str,
+    value: str,
+    mode: str,
+    after: float,
+) -> None:
+    """Of the file and the environment: neither takes away what the other does not name."""
+    file = tmp_path / "config.yaml"
+    file.write_text(written)
+    monkeypatch.setenv(f"CARDQUOTA_{name}", value)
+    found = load(file).reclaim
+    assert (found.mode, found.after) == (mode, after)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("reclaim: sometimes", "reclaim.mode: must be 'off', 'dryRun' or 'on'"),
+        ("reclaim: {mode: dryrun}", "reclaim.mode: must be 'off', 'dryRun' or 'on'"),
+        ("reclaim:", "reclaim.mode: must be 'off', 'dryRun' or 'on'"),
+        ("reclaim: {after: 0}", "reclaim.after: must be greater than 0"),
+        ("reclaim: {evictionsPerMinute: 0}", "reclaim.evictionsPerMinute: must be"),
+        ("reclaim: {budget: 5}", "reclaim.budget: there is no such setting"),
+        ("preempt: on", "preempt: must be a mapping"),
+    ],
+)
+def test_l6_unknown_words_of_reclaiming_are_refused(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    assert said in refused(tmp_path, written)
+
+
+def test_l6_an_unknown_word_in_a_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDQUOTA_RECLAIM", "sometimes")
+    with pytest.raises(SettingsError, match="must be 'off', 'dryRun' or 'on'"):
+        load(None)
+
+
+@pytest.mark.parametrize(
+    ("installed", "annotation", "effective"),
+    [
+        ("off", "on", "off"),
+        ("dryRun", "on", "dryRun"),
+        ("on", "dryRun", "dryRun"),
+        ("on", "off", "off"),
+        ("on", "on", "on"),
+        ("dryRun", None, "dryRun"),
+        ("on", None, "on"),
+    ],
+)
+def test_l6_a_queue_may_say_less_than_the_installation(
+    installed: str, annotation: str | None, effective: str
+) -> None:
+    of_queue = ReclaimMode(annotation) if annotation is not None else None
+    assert Reclaim(mode=ReclaimMode(installed)).mode_in(of_queue) == effective

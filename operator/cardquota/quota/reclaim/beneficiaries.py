@@ -56,8 +56,8 @@ def reclaim_waiters(
 
 
 def preempt_waiters(ledger: LedgerReader, cutoff: str) -> Steps[list[Beneficiary]]:
-    """Those for whom pods of lower priority in their own queue may end (L3): at the gate, created at
-    `cutoff` or before, as the API server writes times, and short of nothing but cards. Of those
+    """Those for whom pods of lower priority in their own queue may end (L3): at the gate, created
+    at `cutoff` or before, as the API server writes times, and short of nothing but cards. Of those
     that ask for the same the first; the highest priority first.
 
     By what release has last found: on a replica that does not lead nobody waits.

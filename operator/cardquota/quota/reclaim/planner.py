@@ -22,7 +22,7 @@ from ..ledger.groups.group_holdings import BoundKey
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import ChargeState, PodRecord
 from ..steps import Steps
-from .beneficiaries import cards_asked, is_owed, waits_for_node
+from .beneficiaries import is_owed, waits_for_node
 from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay, Victim
 from .slots import Kind, Slot, Slots, pack
 from .victims import Member, Scope, Unit, Units, in_order, read_units
@@ -223,7 +223,7 @@ class _Round:
         """
         shares: dict[str, Fraction | None] = {}
         for account in self._ledger.accounts():
-            spare = self._left(account.name, card) if account.name and account.row(card) else 0
+            spare = self._left(account.name, card) if account.name and card in account.rows else 0
             if spare > 0:
                 deserved = self._ledger.shares.shown(account.name, card)
                 shares[account.name] = Fraction(spare, deserved) if deserved else None
@@ -505,9 +505,10 @@ class _Round:
         if picked.gained < need:
             if not picked.skipped:
                 return None
-            picked = picked.search(candidates, need)
-            if picked is None:
+            found = picked.search(candidates, need)
+            if found is None:
                 return None
+            picked = found
         chosen = picked.needed(need)
         pods = _uids(chosen) - trial.ending
         worst = max(unit.order for unit in chosen)
@@ -517,7 +518,7 @@ class _Round:
     def _in_order(self, slot: Slot) -> list[Unit]:
         found = self._ordered.get(slot)
         if found is None:
-            found = self._ordered[slot] = in_order(slot.units)
+            found = self._ordered[slot] = in_order(self._units.by_slot.get(slot, []))
         return found
 
     def _freed(self, units: Sequence[Unit], card: str) -> int:

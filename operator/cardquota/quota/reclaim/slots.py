@@ -5,7 +5,7 @@ memory is on one card.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..cards.card import is_memory
 from ..decisions.queue_room import MOST_COMPARED
@@ -14,9 +14,6 @@ from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..selectors.selector import Taints, Tolerance, Tolerations
 from ..steps import Steps
-
-if TYPE_CHECKING:
-    from .victims import Unit
 
 _NODES: Final = 1_000
 """Nodes that one step looks at: about a millisecond."""
@@ -31,7 +28,7 @@ _NEVER: Final = -(2**62)
 class Slot:
     """Amounts are cards, or memory in the node's unit."""
 
-    __slots__ = ("free", "node", "room", "taints", "units")
+    __slots__ = ("free", "node", "room", "taints")
 
     def __init__(self, node: str, free: int, taints: Taints) -> None:
         self.node = node
@@ -40,8 +37,6 @@ class Slot:
         """What a pod could have at once."""
         self.room = free
         """The same, with what comes free and without what is promised to others."""
-        self.units: list[Unit] = []
-        """Who could end and hold some of it."""
 
 
 class Kind(NamedTuple):

@@ -80,6 +80,8 @@ class Scope:
 class Units:
     """All units of a scope, at their slots and in their queues."""
 
+    by_slot: dict[Slot, list[Unit]] = field(default_factory=dict)
+    """Where they hold something."""
     by_queue: dict[str, list[Unit]] = field(default_factory=dict)
     """Of the queues in which pods of lower priority may end."""
     barriers: set[Obstacle] = field(default_factory=set)
@@ -131,8 +133,8 @@ class _UnitReader:
         return record.queue in self._scope.preempting
 
     def _see_group(self, group: PodGroupState) -> None:
-        """Elastic is who is beyond the minimum of those that stay. Of a group that is not known none
-        is, and all of them are one unit.
+        """Elastic is who is beyond the minimum of those that stay. Of a group that is not known
+        none is, and all of them are one unit.
         """
         staying = [one for one in group.members.values() if one.held and not one.facts.terminating]
         bound = [one for one in staying if one.facts.state is State.BOUND]
@@ -184,7 +186,7 @@ class _UnitReader:
             self.found.barriers.add(Obstacle.PROTECTED)
         slots = {slot for member in unit.members for slot, _ in member.gains}
         for slot in slots:
-            slot.units.append(unit)
+            self.found.by_slot.setdefault(slot, []).append(unit)
         if unit.queue in self._scope.preempting:
             self.found.by_queue.setdefault(unit.queue, []).append(unit)
 
