@@ -75,13 +75,11 @@ class Reclaim(Section):
     `reclaim` or `preempt`, which end pods by rules of their own. Without, the operator does not
     start there."""
 
-    def mode_in(self, queue_mode: str) -> ReclaimMode:
-        """The mode for what waits in a queue with this annotation: at most the installation's. The
-        annotation may be empty or no mode at all: then it is the installation's.
+    def mode_in(self, queue_mode: ReclaimMode | None) -> ReclaimMode:
+        """The mode for what waits in a queue that says this: at most the installation's, which it
+        is where the queue says nothing.
         """
-        if queue_mode not in _UPWARDS:
-            return self.mode
-        return min(self.mode, ReclaimMode(queue_mode), key=_UPWARDS.index)
+        return min(self.mode, queue_mode or self.mode, key=_UPWARDS.index)
 
 
 ReclaimSection = Annotated[Reclaim, BeforeValidator(reclaim_section), _AlsoWord]

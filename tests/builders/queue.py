@@ -58,6 +58,14 @@ class QueueBody(Body):
     def fifo(self) -> Self:
         return self.put("fifo", "spec", "dequeueStrategy")
 
+    def reclaiming(self, mode: str | None) -> Self:
+        """What is done for what waits in it (L6)."""
+        return self.annotated(v.QUEUE_RECLAIM, mode)
+
+    def reclaimable(self, value: bool | None) -> Self:
+        """Whether others may have its cards back (L4)."""
+        return self.put(value, "spec", "reclaimable")
+
     def having_reported(self, card: str, quota: int, resource: str | None) -> Self:
         """A row of the status we wrote."""
         rows = self.body.get("status", {}).get("cards", [])

@@ -82,6 +82,16 @@
 {{- toYaml $config }}
 {{- end }}
 
+{{- /* Whether pods are ended for others, or it is said which would be: the mode is one word, which YAML
+       may read as a boolean, or stands in a section. */}}
+{{- define "cardquota.reclaims" -}}
+{{- $mode := dig "reclaim" "off" .Values.config }}
+{{- if kindIs "map" $mode }}
+{{- $mode = dig "mode" "off" $mode }}
+{{- end }}
+{{- if not (has $mode (list "off" false)) }}true{{ end }}
+{{- end }}
+
 {{- /* Where pods run, and with which secrets they get images. */}}
 {{- define "cardquota.placement" -}}
 {{- with .Values.imagePullSecrets }}

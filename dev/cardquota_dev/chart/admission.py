@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from cardquota.install.cel import literal
 from cardquota.install.manifests import documents, text
+from cardquota.install.policies.eviction_policies import eviction_term
 from cardquota.install.scheduler_configuration import managed_resources
 from cardquota.settings import CoveredNamespaces, GateSetter, InstallationMode, Settings
 
@@ -64,6 +65,9 @@ CHOICES: Final = (
 """Each doubles the time that this takes: some 2 seconds for eight."""
 _OF_THE_SCHEDULER: Final = (Choice("extender.url", _ANY),)
 
+RECLAIMS: Final = 'include "cardquota.reclaims" .'
+"""Whether the mode of reclaiming is not `off`: the setting has several forms."""
+
 _VENDORS: Final = literal(Settings.model_construct().vendor_table.pattern)
 
 
@@ -85,7 +89,12 @@ _FREE: Final[dict[str, Any]] = {
 _URLS: Final = {"webhook.url": "https://zzurlzz", "extender.url": "https://zzextenderurlzz:1"}
 _BY_VARIABLE: Final = ("vendors", "extender.managed_resources")
 KNOWN: Final = frozenset(
-    (*(one.path for one in (*CHOICES, *_OF_THE_SCHEDULER)), *_FREE, *_BY_VARIABLE)
+    (
+        *(one.path for one in (*CHOICES, *_OF_THE_SCHEDULER)),
+        *_FREE,
+        *_BY_VARIABLE,
+        "reclaim.mode",
+    )
 )
 """The settings for whose values the chart renders what `cardquota manifests` prints."""
 
@@ -151,7 +160,14 @@ def look_up(path: str) -> str:
 
 def admission() -> str:
     """The template of what `cardquota manifests` prints."""
-    return _template(documents, CHOICES)
+    evictions = _template(_of_evictions, ())
+    return f"{_template(documents, CHOICES)}{{{{- if {RECLAIMS} }}}}\n{evictions}{{{{- end }}}}\n"
+
+
+def _of_evictions(settings: Settings) -> list[dict[str, Any]]:
+    """What reclaiming adds. No other choice changes it: one more would double the time."""
+    rule = eviction_term(settings)
+    return [rule.policy(), *rule.bindings(settings)]
 
 
 def scheduler_configuration() -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from ..paths import CHECKOUT
-from .admission import CHOICES, look_up
+from .admission import CHOICES, RECLAIMS, look_up
 
 _MANIFESTS: Final = CHECKOUT / "manifests"
 _EXTENDER: Final = look_up("extender.enabled")
@@ -31,6 +31,7 @@ _FILES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
         _EXTENDER,
         ("components/extender/rbac.yaml", "components/extender/service.yaml"),
     ),
+    "reclaim.yaml": (RECLAIMS, ("components/reclaim/rbac.yaml",)),
     "scheduler-rbac.yaml": (
         f"and ({_EXTENDER}) .Values.scheduler.enabled",
         ("components/extender/scheduler-rbac.yaml",),
@@ -53,9 +54,13 @@ _LABELS: Final = "  labels:\n    app.kubernetes.io/name: cardquota\n"
 _MORE_LABELS: Final = (
     _LABELS + "{{- with .Values.alerts.labels }}\n{{ toYaml . | indent 4 }}\n{{- end }}\n"
 )
+_VOLCANOS_CONFIGURATION: Final = (
+    f'{{{{ splitList "/" ({look_up("volcano.configuration")}) | last | quote }}}}'
+)
 _CHANGES: Final[Mapping[str, tuple[str, str]]] = {
     "cert-manager.yaml": (_OWN_ISSUER, _ISSUER),
     "alerts.yaml": (_LABELS, _MORE_LABELS),
+    "volcano.yaml": ("[volcano-scheduler-configmap]", f"[{_VOLCANOS_CONFIGURATION}]"),
 }
 """What values change beside the namespace: it must stand in the file."""
 

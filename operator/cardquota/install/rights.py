@@ -7,7 +7,7 @@ this: each right is granted by a rule, and no rule grants anything else. Pure.
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ..quota.vocabulary import API_GROUP, AUDIT_RECORD, LEASE, REVIEW_GROUP, TERMS
+from ..quota.vocabulary import API_GROUP, AUDIT_RECORD, LEASE, REVIEW_GROUP, TERMS, ReclaimMode
 from ..settings import Settings
 from .manifests import documents, plural
 
@@ -128,6 +128,11 @@ def _beside_others(settings: Settings) -> Iterator[Right]:
     if settings.scheduler == "volcano":
         yield Right("patch", API_GROUP, "queues")
         yield Right("get", "batch.volcano.sh", "jobs")
+    if settings.reclaim.mode is not ReclaimMode.OFF:
+        yield Right("create", "", "pods/eviction")
+        if settings.scheduler == "volcano":
+            namespace, _, name = settings.volcano.configuration.partition("/")
+            yield Right("get", "", "configmaps", name, namespace)
     if settings.extender.enabled:
         yield Right("create", "", "pods/binding")
         for verb in ("list", "watch"):

@@ -24,6 +24,9 @@ on."""
 SURGE: Final = "volcano.sh/card.surge"
 """Annotation of a Queue: `1`, or `{"NVIDIA-H200": 1}`: how many cards rolling updates may borrow
 beyond the quota for a time (R6). Absent: none."""
+QUEUE_RECLAIM: Final = "volcano.sh/card.reclaim"
+"""Annotation of a Queue: `off`, `dryRun` or `on`: whether pods are ended for what waits in the
+queue, at most as the setting `reclaim` says (L6). Absent: as that says."""
 REQUEST: Final = "volcano.sh/card.request"
 """Annotation of a PodGroup: `{"NVIDIA-H200|NVIDIA-H800": 2, "NVIDIA-H200": 1}`: what its
 `minMember` pods will ask for together. The number of a choice is for all its cards together
@@ -190,7 +193,7 @@ TERM_KIND: Final = "Term"
 TERMS: Final = "terms"
 """The resource of the one object that names the current term for the API server's policies. It has
 the name of the Lease, beside which it is."""
-TERM_POLICIES: Final = ("gate-term", "reservation-term", "binding-term")
+TERM_POLICIES: Final = ("gate-term", "reservation-term", "binding-term", "eviction-term")
 """The policies that compare a decision's term with it, without their prefix."""
 FENCE_PROBE: Final = "cardquota-fence-probe"
 """A PodGroup that is created as a dry run alone, to see whether a term is accepted."""

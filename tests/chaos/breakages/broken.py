@@ -412,7 +412,7 @@ BREAKAGES = {
     for one in (
         Breakage(
             _no_fence,
-            without=("cardquota-gate-term", "cardquota-reservation-term", "cardquota-binding-term"),
+            without=tuple(f"cardquota-{name}" for name in v.TERM_POLICIES),
             kill="with patches on their way",
         ),
         Breakage(_frozen_parameter),

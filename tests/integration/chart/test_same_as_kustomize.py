@@ -27,6 +27,7 @@ BY_POLICY = {"webhook": {"gate": "policy"}}
         (("gate-policy",), {"config": BY_POLICY}),
         (("extender", "gate-policy"), {"config": EXTENDER | BY_POLICY}),
         (("volcano", "gate-policy"), {"config": VOLCANO | BY_POLICY}),
+        (("reclaim",), {"config": {"reclaim": "dryRun"}}),
         (
             (
                 *("cert-manager", "metrics-authentication", "page"),
@@ -70,6 +71,9 @@ def test_a_component_is_some_values(
         {**VOLCANO, **BY_POLICY, **EXTENDER, "volcano": {"accounts": []}, "requireQueue": True},
         {"namespaces": "labelled", "mode": "audit", "requireNamespaces": True},
         {**VOLCANO, **BY_POLICY, "namespaces": "labelled", "requireQueue": True},
+        {"reclaim": True, "mode": "audit"},
+        {**VOLCANO, "reclaim": {"mode": "on", "after": 5}, "preempt": {"after": 5}},
+        {"reclaim": {"after": 5}},
         {
             "deviceClassesWithoutCards": ["a.example", "b.example"],
             "vendors": [
@@ -87,7 +91,8 @@ def test_a_component_is_some_values(
     ],
     ids=[
         *("defaults", "marks", "audit", "volcano", "everything"),
-        *("labelled audit", "labelled", "vendors"),
+        *("labelled audit", "labelled"),
+        *("reclaim", "reclaim beside volcano", "no reclaim", "vendors"),
     ],
 )
 @pytest.mark.parametrize("namespace", ["cardquota-system", "1"])

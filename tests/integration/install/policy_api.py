@@ -135,6 +135,18 @@ class PolicyApi:
         }
         return self._ask("POST", f"{_path('Pod', TEAM)}/{name}/binding", document, who)
 
+    def evict(
+        self, name: str, annotations: dict[str, str], *who: str, dry: bool = False
+    ) -> ApiReply:
+        """Evict a pod of the team."""
+        document = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": TEAM, "annotations": annotations},
+        }
+        path = f"{_path('Pod', TEAM)}/{name}/eviction"
+        return self._ask("POST", path, document, who, **_dry(dry))
+
     def _ask(
         self,
         method: str,

@@ -8,6 +8,8 @@ import yaml
 
 from cardquota.install import documents
 from cardquota.install.kubernetes_versions import GATE_BY_POLICY
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.reclaim_settings import Reclaim
 from cardquota.settings import (
     CoveredNamespaces,
     Extender,
@@ -31,6 +33,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "mode": InstallationMode.AUDIT,
         "namespaces": CoveredNamespaces.LABELLED,
     },
+    "reclaim": {"reclaim": Reclaim(mode=ReclaimMode.DRY_RUN)},
     "volcano": {"scheduler": "volcano"},
 }
 
@@ -49,6 +52,9 @@ _BY_POLICY = pytest.mark.newer_kubernetes(GATE_BY_POLICY)
         pytest.param(("gate-policy", "volcano"), marks=_BY_POLICY),
         ("labelled",),
         ("labelled-audit",),
+        ("reclaim",),
+        ("reclaim", "audit"),
+        ("volcano", "reclaim"),
         ("volcano",),
         pytest.param(("volcano", "gate-policy"), marks=_BY_POLICY),
     ],
@@ -63,13 +69,13 @@ def test_it_is_what_the_settings_render(
     found = by_name(text)
     ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}
     assert ours == {(one["kind"], one["metadata"]["name"]): one for one in documents(settings)}
-    modes = settings.mode, settings.namespaces
+    modes = settings.mode, settings.namespaces, settings.reclaim.mode
     assert read(found) == (settings.webhook.gate, settings.scheduler, *modes)
     dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
     allowed(api.kubectl(*dry_run, text=text))
 
 
-def read(found: Documents) -> tuple[GateSetter, str, str, str]:
+def read(found: Documents) -> tuple[GateSetter, str, str, str, str]:
     """What a replica reads of its file and its environment."""
     stored = yaml.safe_load(found["ConfigMap", "cardquota"]["data"]["config.yaml"])
     config = Settings(**(stored or {}))
@@ -77,4 +83,5 @@ def read(found: Documents) -> tuple[GateSetter, str, str, str]:
     scheduler = said.get("CARDQUOTA_SCHEDULER", config.scheduler)
     mode = said.get("CARDQUOTA_MODE", config.mode)
     namespaces = said.get("CARDQUOTA_NAMESPACES", config.namespaces)
-    return config.webhook.gate, scheduler, mode, namespaces
+    reclaim = said.get("CARDQUOTA_RECLAIM", config.reclaim.mode)
+    return config.webhook.gate, scheduler, mode, namespaces, reclaim

@@ -12,6 +12,7 @@ from cardquota_dev.generate import (
     EXTENDER,
     LABELLED,
     LABELLED_AUDIT,
+    RECLAIM,
     VOLCANO,
     committed,
     definitions,
@@ -25,7 +26,7 @@ def test_committed_files_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("CARDQUOTA_MODE", "audit")
     assert main(["--check"]) == 0
     assert {path.parent for path in committed()} == {
-        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT, LABELLED, LABELLED_AUDIT)
+        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT, LABELLED, LABELLED_AUDIT, RECLAIM)
     }
     files = definitions()
     assert sorted((CHECKOUT / "crds").iterdir()) == sorted(files)

@@ -8,6 +8,8 @@ import yaml
 
 from cardquota.install import Right, in_words
 from cardquota.install.rights import rights
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.reclaim_settings import Reclaim
 from cardquota.settings import (
     CoveredNamespaces,
     Extender,
@@ -48,6 +50,11 @@ def needed(settings: Settings) -> set[Right]:
     return set(rights(settings))
 
 
+def anywhere(right: Right) -> Right:
+    """What a ClusterRole grants where an administrator chooses the namespace of others."""
+    return right._replace(namespace="") if right.namespace == "volcano-system" else right
+
+
 BASE, BESIDE, BINDS, ASKS = (
     "base/rbac.yaml",
     "components/volcano/rbac.yaml",
@@ -55,8 +62,11 @@ BASE, BESIDE, BINDS, ASKS = (
     "components/metrics-authentication/rbac.yaml",
 )
 SHOWN = "components/page/rbac.yaml"
+EVICTS = "components/reclaim/rbac.yaml"
 GUARDED = Settings(metrics=MetricsServer(authentication=True))
 PAGED = Settings(page=WebPage(enabled=True))
+RECLAIMS = Settings(reclaim=Reclaim(mode=ReclaimMode.DRY_RUN))
+RECLAIMS_BESIDE = Settings(scheduler="volcano", reclaim=Reclaim(mode=ReclaimMode.ON))
 BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
 
 
@@ -68,13 +78,25 @@ def test_each_is_granted() -> None:
     assert needed(EXTENDER) <= granted(BASE, BINDS)
     assert needed(GUARDED) <= granted(BASE, ASKS)
     assert needed(PAGED) <= granted(BASE, SHOWN)
+    assert needed(RECLAIMS) <= granted(BASE, EVICTS)
+    assert set(map(anywhere, needed(RECLAIMS_BESIDE))) <= granted(BASE, BESIDE, EVICTS)
+
+
+def test_l6_without_reclaiming_nobody_may_be_evicted() -> None:
+    evicts = Right("create", "", "pods/eviction")
+    assert evicts in needed(RECLAIMS)
+    for settings in (Settings(), VOLCANO, EXTENDER):
+        assert evicts not in needed(settings)
+    assert evicts not in granted(BASE, BESIDE, BINDS, ASKS, SHOWN)
 
 
 def test_nothing_else_is_granted() -> None:
     audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
     labelled = Settings(namespaces=CoveredNamespaces.LABELLED)
     every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, PAGED, audit, labelled)
-    assert granted(BASE, BESIDE, BINDS, ASKS, SHOWN) <= set().union(*map(needed, every))
+    reclaiming = (RECLAIMS, RECLAIMS_BESIDE)
+    found = set(map(anywhere, set().union(*map(needed, (*every, *reclaiming)))))
+    assert granted(BASE, BESIDE, BINDS, ASKS, SHOWN, EVICTS) <= found
 
 
 def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:
@@ -101,7 +123,7 @@ def test_in_words() -> None:
 
 
 def test_nobody_else_is_given_them() -> None:
-    components = ("volcano", "extender", "metrics-authentication", "page")
+    components = ("volcano", "extender", "metrics-authentication", "page", "reclaim")
     for path in ("base/rbac.yaml", *(f"components/{name}/rbac.yaml" for name in components)):
         bindings = [one for one in roles(path) if one["kind"].endswith("Binding")]
         assert {

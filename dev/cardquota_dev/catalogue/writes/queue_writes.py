@@ -58,9 +58,9 @@ QUEUE_WRITES: Final = (
         "Write fewer rows, or take rows out of other queues.",
     ),
     _refused(
-        "`card.policy` or `card.state` has an unknown value.",
+        "`card.policy`, `card.state` or `card.reclaim` has an unknown value.",
         say(queue_write_messages.not_one_of, v.POLICY, "Maybe", tuple(v.Policy)),
-        "Q6, Q8",
+        "Q6, Q8, L6",
         "Write one of those that the message lists.",
     ),
     _refused(

@@ -81,8 +81,7 @@ class AdmissionPolicy:
     """Whether `params` is our Term. While there is none, or no kind Term, the policy allows
     everything."""
     denies_in_audit: bool = False
-    """Whether it refuses in audit mode too: then it must be about no pod, and nothing that pods
-    need."""
+    """Whether it refuses in audit mode too: then it must refuse nothing that pods need."""
     variables: dict[str, str] = field(default_factory=dict)
     """CEL by name, for the checks."""
 

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from ...quota.vocabulary import MANAGED
+from ...quota.vocabulary import MANAGED, ReclaimMode
 from ...settings import InstallationMode, Settings
 from ..cel import any_of, same, user_is
 from ..matching import covered, covers_by_label
 from .admission_policy import AdmissionPolicy, Clause, RequestRule, joined
 from .binding_policies import binding_term, bindings
+from .eviction_policies import eviction_term
 from .gate_policies import GATE_REQUIRED, born_gated, gate_owner, gate_term
 from .identity_policies import (
     groups_account,
@@ -41,6 +42,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
         gate_term(settings),
         bindings(settings),
         *([binding_term(settings)] if settings.extender.enabled else ()),
+        *([eviction_term(settings)] if settings.reclaim.mode is not ReclaimMode.OFF else ()),
         pod_groups(settings),
         reservation_term(settings),
         queues_account(settings),

@@ -119,6 +119,10 @@ class QueueFacts:
     """Whether `status.state` is ours to write: nobody else has closed the queue (Q6)."""
     priority: int
     fifo: bool
+    reclaim_mode: v.ReclaimMode | None
+    """What is done for what waits in it, at most what the installation does (L6). None: as that."""
+    reclaimable: bool
+    """Whether its pods may be ended for other queues (L4)."""
     recorded: Mapping[str, tuple[str, int]] = field(compare=False)
     """From its status: card -> (resource name or empty, last good quota). Survives a restart."""
     published_allocated: Amounts = field(compare=False)
@@ -176,6 +180,7 @@ def queue_facts(queue: Queue, *, open_to_all: bool = True) -> QueueFacts:
     except QuotaTextError as error:
         problem = str(error)
     spec, own, policy = queue.spec, own_status(queue), (notes.policy or "").strip()
+    reclaim = (notes.reclaim or "").strip()
     return QueueFacts(
         name=queue.metadata.name,
         uid=queue.metadata.uid,
@@ -199,6 +204,9 @@ def queue_facts(queue: Queue, *, open_to_all: bool = True) -> QueueFacts:
         state_is_ours=state_is_ours(queue),
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
+        # As for no policy of its own: what is not known says nothing.
+        reclaim_mode=v.ReclaimMode(reclaim) if reclaim in tuple(v.ReclaimMode) else None,
+        reclaimable=spec.reclaimable is not False,
         recorded={row.name: (row.resource or "", row.quota) for row in own.cards or ()},
         published_allocated={
             row.name: min(max(0, row.allocated), LARGEST)

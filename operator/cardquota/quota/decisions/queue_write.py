@@ -51,7 +51,9 @@ def ignored_cards(spec: QueueSpec, counts: Callable[[str], bool]) -> tuple[tuple
 
 
 def check_queue(queue: Queue) -> None:
-    """Raise QueueError for what is refused at write: Q4, Q5, an unknown policy or state (Q8)."""
+    """Raise QueueError for what is refused at write: Q4, Q5, an unknown policy, an unknown state
+    (Q8) or mode of reclaiming (L6).
+    """
     notes = queue.metadata.annotations or NO_ANNOTATIONS
     try:
         written_quota(queue)
@@ -60,6 +62,7 @@ def check_queue(queue: Queue) -> None:
     check_surge(notes.surge)
     _one_of(v.POLICY, notes.policy, tuple(v.Policy))
     _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
+    _one_of(v.QUEUE_RECLAIM, notes.reclaim, tuple(v.ReclaimMode))
     if notes.namespaces is not None:
         read_namespaces(notes.namespaces)
     if queue.spec.parent not in (None, "", v.ROOT_QUEUE):

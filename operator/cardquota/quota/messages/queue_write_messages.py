@@ -129,7 +129,7 @@ def namespaces_refused() -> str:
 
 
 def not_one_of(key: str, value: str, allowed: Sequence[str]) -> str:
-    """An annotation of a queue has a value that means nothing (Q6, Q8)."""
+    """An annotation of a queue has a value that means nothing (Q6, Q8, L6)."""
     return f"annotation {key} is <{show(value)}>; write {' or '.join(allowed)}"
 
 

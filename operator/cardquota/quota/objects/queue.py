@@ -16,6 +16,7 @@ class QueueAnnotations(Wire):
     namespaces: str | None = field(default=None, name=v.NAMESPACES)
     state: str | None = field(default=None, name=v.QUEUE_STATE)
     surge: str | None = field(default=None, name=v.SURGE)
+    reclaim: str | None = field(default=None, name=v.QUEUE_RECLAIM)
     status: Any = field(default=None, name=v.STATUS)
 
 
@@ -52,6 +53,7 @@ class QueueSpec(Wire):
     priority: int | None = None
     parent: str | None = None
     dequeue_strategy: str | None = None
+    reclaimable: bool | None = None
 
 
 class QueueStatusCard(Wire):

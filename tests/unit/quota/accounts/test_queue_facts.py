@@ -261,3 +261,24 @@ def test_a_row_beyond_all_bounds_says_nothing(odd: dict[str, object]) -> None:
     """No definition of Queues checks an annotation."""
     rows = [ROW, {**ROW, "name": "OTHER", **odd}]
     assert noted(json.dumps({"cards": rows})).facts().recorded == {H200: ("nvidia.com/gpu", 3)}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [(None, None), ("on", "on"), (" dryRun\n", "dryRun"), ("off", "off"), ("ON", None), ("", None)],
+)
+def test_l6_what_a_queue_says_of_reclaiming_and_nothing_if_it_is_no_mode(
+    written: str | None, read: str | None
+) -> None:
+    assert a_queue().reclaiming(written).facts().reclaim_mode == read
+
+
+@pytest.mark.parametrize("mode", ["ON", "true", "dry-run", ""])
+def test_l6_what_is_no_mode_of_reclaiming_is_refused_at_write(mode: str) -> None:
+    with pytest.raises(QueueError, match=r"card\.reclaim is <.*>; write off or dryRun or on"):
+        check_queue(a_queue().reclaiming(mode).wire())
+
+
+@pytest.mark.parametrize(("written", "may_end"), [(None, True), (True, True), (False, False)])
+def test_l4_a_queue_may_keep_its_pods(written: bool | None, may_end: bool) -> None:
+    assert a_queue().reclaimable(written).facts().reclaimable is may_end
