@@ -269,6 +269,25 @@ class Metrics:
         )
         for why in ("term", "object"):
             self.refused_gates.labels(why)
+        self.evictions = self._counter(
+            "reclaim_evictions",
+            "Pods ended for others, by their queue: of another queue, which deserves the cards "
+            "(reclaim), or of higher priority in the same (preempt); only on the leader",
+            "queue",
+            "way",
+        )
+        self.would_evict = self._counter(
+            "reclaim_would_evict",
+            "The same, where the mode is dryRun: none is ended",
+            "queue",
+            "way",
+        )
+        self.evictions_refused = self._counter(
+            "reclaim_refused",
+            "Evictions that the API server refused, by the pod's queue, mostly for a "
+            "PodDisruptionBudget: others were looked for; only on the leader",
+            "queue",
+        )
         self.extender_seconds = self._histogram(
             "extender_seconds",
             "Time to answer a call of a scheduler: of the extender, or jobEnqueueable of Volcano",

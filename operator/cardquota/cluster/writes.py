@@ -129,12 +129,14 @@ class FencedWriter:
         )
         return await self._send(f"PATCH {path}", send, params)
 
-    async def post(self, path: str, body: object) -> bytes:
+    async def post(self, path: str, body: object, *, dry_run: bool = False) -> bytes:
         """Create something when a slot is free, as a Binding. Returns what the API server says.
 
-        Raises ApiError, OutcomeUnknown, TooLateError.
+        `dry_run`: as for a patch. Raises ApiError, OutcomeUnknown, TooLateError.
         """
         params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
+        if dry_run:
+            params["dryRun"] = "All"
         timeout = self._timeout + ANSWER_MARGIN
         send = partial(self._client.post, path, body, timeout=timeout)
         return await self._send(f"POST {path}", send, params)

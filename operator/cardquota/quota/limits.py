@@ -110,6 +110,10 @@ ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)
 """One row for each device that a pod asks for."""
 RESERVATION_TEXT: Final = Limit(f"annotation {v.RESERVATION}", 256 * KIB, sized=True)
 """What Kubernetes allows for all annotations of an object: we can always read what we wrote."""
+PLAN_VICTIMS: Final = Limit("pods that end for one that waits", 100)
+"""Each is asked for by itself. Who needs more gets no plan (L5)."""
+PLAN_TEXT: Final = Limit(f"annotation {v.RECLAIM_PLAN}", 8 * KIB, sized=True)
+"""A uid of 36 characters for each of these pods."""
 TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
 """The name of a host and some characters."""
 

@@ -51,6 +51,9 @@ GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 """Annotation of a pod: its PodGroup, in its namespace. The pod is charged to the group's queue."""
 TASK: Final = "volcano.sh/task-spec"
 """Annotation of a pod: its task in its group, as Volcano's Jobs write it."""
+PREEMPTABLE: Final = "volcano.sh/preemptable"
+"""Annotation or label of a pod or a PodGroup: `false`: no pod of it ends so that others get its
+cards (L4). Absent, or anything else: it may."""
 
 SYSTEM_CLASSES: Final = "system-"
 """How the names of Kubernetes' own PriorityClasses begin. Nobody else may make one."""
@@ -81,6 +84,8 @@ SETTLE: Final = "volcano.sh/card.settle"
 out all earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
 """Annotation of a PodGroup, by the operator alone: what is reserved for it (T2)."""
+RECLAIM_PLAN: Final = "volcano.sh/card.reclaim"
+"""Annotation of a pod or a PodGroup, by the operator alone: which pods end for it (L5)."""
 STATUS: Final = "volcano.sh/card.status"
 """Annotation of a Queue, by the operator alone: the queue's numbers, where the installed definition
 of Queues has no field for them."""
@@ -88,10 +93,10 @@ of Queues has no field for them."""
 STAMP: Final = (ALLOCATED, CHARGED_QUEUE, TERM)
 """Pod annotations that say together what a pod is charged for."""
 
-OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE)
+OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE, RECLAIM_PLAN)
 """Pod annotations that only the operator may write, at create or later."""
 
-OURS_ON_GROUPS: Final = (RESERVATION, SETTLE)
+OURS_ON_GROUPS: Final = (RESERVATION, SETTLE, RECLAIM_PLAN)
 """The same of a pod group."""
 
 FIXED_ONCE_OPEN: Final = (
@@ -241,6 +246,18 @@ QUOTA_FREE: Final = "QuotaFree"
 SCALE_CUT: Final = "ScalePartlyGranted"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"
 INSTALLATION_RESTORED: Final = "InstallationRestored"
+RECLAIMED: Final = "Reclaimed"
+"""Event on a pod that ends for another queue, which deserves its cards (L4)."""
+PREEMPTED: Final = "Preempted"
+"""Event on a pod that ends for one of higher priority in its queue (L4)."""
+NOT_GONE: Final = "StillNotGone"
+"""Event on one of these that should have been gone for a minute (L5)."""
+ROOM_MADE: Final = "RoomMade"
+"""Event on who waits: pods end for it (L5)."""
+RECLAIM_GAVE_UP: Final = "ReclaimGaveUp"
+"""Event on who waits: it did not start though pods were ended for it (L5)."""
+WOULD_RECLAIM: Final = "WouldReclaim"
+"""Event on who waits: in another mode pods would end for it (L6)."""
 FENCE_FAULT: Final = "FenceNotInForce"
 """Event on the Lease: the API server refuses decisions of the current term, or accepts others."""
 FENCE_IN_FORCE: Final = "FenceInForce"

@@ -73,12 +73,15 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
 
 
 def _gang_of(ledger: Ledger, uid: str) -> PodGroupState | None:
-    """Section 2: the members of a group with minMember > 1 start together, where it is enforced."""
+    """Section 2: the members of a group with minMember > 1 start together, where it is enforced.
+    Nothing is closed to a group for which something is reserved, either.
+    """
     if ledger.mode_in(ledger.pods[uid].facts.namespace) is not Mode.ENFORCE:
         return None
     group = ledger.groups.get(ledger.pods[uid].facts.group)
     of_many = group is not None and group.facts is not None and group.facts.min_member > 1
-    return group if of_many else None
+    reserves = group is not None and (group.reservation is not None or group.being_reserved)
+    return group if of_many or reserves else None
 
 
 def left_over(ledger: Ledger) -> dict[str, Any]:

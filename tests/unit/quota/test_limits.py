@@ -22,6 +22,7 @@ from cardquota.quota.messages import beyond_limit
 from cardquota.quota.nodes import NodeFacts
 from cardquota.quota.nodes.node_facts import node_facts
 from cardquota.quota.objects import Container, Node, Pod, PodSpec, Resources, Taint
+from cardquota.quota.plan_record import PlanRecord, plan_text, read_plan
 from cardquota.quota.pods import oversized_totals
 from cardquota.quota.pods.pod_facts import pod_facts
 from cardquota.quota.release import Opening, Refusal
@@ -348,6 +349,9 @@ def group_with(cards: str) -> GroupFacts:
     return a_group().put(cards, "status", "columns", "cards").facts()
 
 
+PLAN: Final = PlanRecord("t", 1_800_000_000, "reclaim", H200, ())
+
+
 def allocated(size: int) -> str:
     return f'{{"{"A" * (size - 6)}":1}}'
 
@@ -362,6 +366,8 @@ OF_OURS: Final[dict[Limit, Callable[[int], object]]] = {
     limits.TERM_TEXT: lambda n: stamp_with(term="t" * n),
     limits.RESERVATION_TEXT: lambda n: read_reservation(reservation(n)),
     limits.GROUP_CARDS_TEXT: lambda n: group_with("c" * n).cards or None,
+    limits.PLAN_TEXT: lambda n: read_plan(plan_text(PLAN).ljust(n)),
+    limits.PLAN_VICTIMS: lambda n: read_plan(plan_text(PLAN._replace(victims=("u",) * n))),
 }
 
 

@@ -7,7 +7,7 @@ takes a `LedgerReader`.
 
 from .charges import Charges
 from .ledger import Ledger
-from .ledger_reader import LedgerReader, LedgerSettings
+from .ledger_reader import KeptRoom, LedgerReader, LedgerSettings
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor, class_key_of
 from .release_decisions import ReleaseDecisions

@@ -36,6 +36,8 @@ class Charges:
         """Work out a pod's charge, add it to the totals, and put the pod into the indexes."""
         self._assessor.assess(record)
         self._index(record)
+        if record.facts.plan is not None:
+            self._state.plans[record.facts.uid] = record.facts.plan
         self._post(record, 1)
         moved = self._hold(record, self._unshown(record))
         if record.releasable:
@@ -172,6 +174,7 @@ class Charges:
         state.held_cards.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
+        state.note_unplaced(record)
         if record.assumed is not None or record.backed_off:
             state.unconfirmed[facts.uid] = None
         if facts.group:
@@ -234,6 +237,8 @@ class Charges:
         state.made_pods.discard(record)
         state.held_cards.discard(record)
         state.being_deleted.pop(facts.uid, None)
+        state.plans.pop(facts.uid, None)
+        state.unplaced.pop(facts.uid, None)
         if facts.group:
             state.leave_group(state.groups[facts.group], facts.uid)
         if facts.devices and facts.state is State.BOUND:

@@ -98,6 +98,8 @@ class Ledger(LedgerState):
             news = facts.revision > record.facts.revision and record.backed_off
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
+                record.facts.unschedulable = facts.unschedulable
+                self.note_unplaced(record)
                 return
             self._charges.uncharge(record)
             under_way = _still_under_way(record, facts)
@@ -417,6 +419,10 @@ class Ledger(LedgerState):
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
         self.namespace_groups.see(group.key, facts.namespace if facts is not None else "")
         self.job_groups.see(group.key, job_of(group.key) if facts is not None else "")
+        if facts is not None and facts.plan is not None:
+            self.plans[group.key] = facts.plan
+        else:
+            self.plans.pop(group.key, None)
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)

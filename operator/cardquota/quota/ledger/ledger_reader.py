@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE, AccountReader, QuotaTotals
 from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
@@ -20,6 +20,7 @@ from ..limits import (
     WAITING_PODS_OF_ONE,
 )
 from ..nodes.node_cache import NodeCache
+from ..plan_record import PlanRecord
 from ..pods.owner_kinds import POLICY_BY_OWNER
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
@@ -80,6 +81,17 @@ class LedgerSettings:
     lends_what_is_there: bool = False
     """Whether of every oversold card a queue gets more than it deserves only while that is there,
     also where nothing of it is kept for others (L2)."""
+
+
+class KeptRoom(NamedTuple):
+    """For whom a card is kept, since pods end for it (L5)."""
+
+    key: str
+    """Uid of the pod; `namespace/name` of the group."""
+    namespace: str
+    name: str
+    group: bool
+    """Whether it is a pod group."""
 
 
 class GroupIndex:
@@ -144,6 +156,12 @@ class LedgerReader:
     charged, or that nothing was enforced there (I3)."""
     being_deleted: Collection[str]
     """Uids of pods that are being deleted."""
+    plans: Mapping[str, PlanRecord]
+    """By uid of a waiting pod, or `namespace/name` of a group: what ends for it, as stored (L5)."""
+    kept_rooms: Mapping[str, KeptRoom]
+    """By card: for whom alone it is released now (L5)."""
+    unplaced: Collection[str]
+    """Uids of pods that we released, and for which a scheduler has found no node (L3)."""
     workloads: WorkloadCache
     """What makes pods that concern us. Nothing is charged for it."""
 
@@ -373,6 +391,10 @@ class LedgerReader:
         """Whether who names this queue waits for it, and is told so: also who asks for nothing."""
         account = self.accounts_by_queue.get(queue)
         return account is None or account.facts is None
+
+    def is_room_kept_for(self, key: str) -> bool:
+        """Whether a card is kept for this pod, by its uid, or group, by `namespace/name` (L5)."""
+        return any(room.key == key for room in self.kept_rooms.values())
 
     @property
     def kept(self) -> Mapping[str, KeptObjects]:

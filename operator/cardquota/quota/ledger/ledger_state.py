@@ -1,12 +1,13 @@
 """What the ledger knows, as its own parts change it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..accounts.account import Account
 from ..amounts import LARGEST
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..limits import WORKLOADS, WORKLOADS_OF_ONE
+from ..plan_record import PlanRecord
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.queue_pods import PodMaker
 from ..pods.workload_cache import WorkloadCache
@@ -15,7 +16,7 @@ from ..stamp import Reservation
 from ..vocabulary import Mode
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
-from .ledger_reader import LedgerReader, LedgerSettings
+from .ledger_reader import KeptRoom, LedgerReader, LedgerSettings
 from .lending import Lending
 from .shares import Shares
 
@@ -109,10 +110,13 @@ class LedgerState(LedgerReader):
         reserved for groups there now; else they go after all others."""
         self.epoch = 0
         """Changes whenever the set of known cards, or of cards with a row in some quota, does."""
+        self.plans: dict[str, PlanRecord] = {}
+        self.kept_rooms: Mapping[str, KeptRoom] = {}
         # Pods, by what is still to be done with them or by what they depend on.
         self.misplaced: set[str] = set()
         self.unnoted: set[str] = set()
         self.being_deleted: dict[str, None] = {}
+        self.unplaced: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
@@ -169,6 +173,13 @@ class LedgerState(LedgerReader):
         if account is None:
             account = self.accounts_by_queue[queue] = Account(queue, self.lending)
         return account
+
+    def note_unplaced(self, record: PodRecord) -> None:
+        """To be called after a pod was charged, or is said to have a node, or none."""
+        if record.facts.unschedulable and record.facts.stamp is not None:
+            self.unplaced[record.facts.uid] = None
+        else:
+            self.unplaced.pop(record.facts.uid, None)
 
     def note_waiting(self, account: Account) -> None:
         """To be called after a pod or a group has begun to wait in a queue, or has ended that."""

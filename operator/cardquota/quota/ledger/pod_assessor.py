@@ -199,6 +199,8 @@ class ClassKey(NamedTuple):
     """What is wrong with the pod by itself."""
     gets_group: bool
     """Whether it waits for Volcano to give it a group."""
+    room: str | None
+    """Its uid, if room is made for this very pod (L5)."""
     unread: tuple[object, ...] | None
     """Where no card follows from it: what it says of cards, nodes and devices."""
 
@@ -246,6 +248,7 @@ def class_key_of(state: LedgerReader, record: PodRecord) -> tuple[ClassKey, Gang
         None if agrees else facts.own_queue,
         facts.problem,
         state.gets_group(facts),
+        facts.uid if state.kept_rooms and state.is_room_kept_for(facts.uid) else None,
         unread,
     )
     return key, gang

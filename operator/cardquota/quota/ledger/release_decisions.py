@@ -1,12 +1,13 @@
 """What the leader's release decides, charged before it is sent and until it is seen."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from ..amounts import Charge
 from ..stamp import Reservation, Stamp
 from .charges import Charges
 from .groups.group_facts import GroupRequest
 from .groups.pod_group_state import PodGroupState
+from .ledger_reader import KeptRoom
 from .ledger_state import LedgerState
 from .reassessment import Reassessment
 
@@ -213,6 +214,25 @@ class ReleaseDecisions:
         if group is not None:
             group.lost_place, group.asked = True, None
             self._state.mark_group(group)
+
+    def keep_rooms(self, rooms: Mapping[str, KeptRoom]) -> None:
+        """From now on each of these cards is released for one alone, and all others for anybody
+        (L5).
+        """
+        state, before = self._state, self._state.kept_rooms
+        if rooms == before:
+            return
+        state.kept_rooms = dict(rooms)
+        changed = {room.key for room in before.values()} ^ {room.key for room in rooms.values()}
+        for key in changed:
+            record, group = state.pods.get(key), state.groups.get(key)
+            if record is not None and record.releasable:
+                self._charges.uncharge(record)  # it waits in a class of its own, or no longer does
+                self._charges.charge(record)
+            if group is not None:
+                state.mark_group(group)
+        if before.keys() - rooms.keys():
+            state.dirty.pending.update(state.waiting)
 
     def rest(self) -> None:
         """Forget the marks, on a replica that does not lead: a term begins with everything."""

@@ -52,6 +52,19 @@ def released_unasked(namespace: str, mode: str) -> str:
     return f"gate opened without looking at the quota: no pod waits in {where}"
 
 
+def behind_room_made(card: str, name: str | None = None, *, group: bool = False) -> str:
+    """Pods end so that another pod or group can start, and nobody else takes that room (L5).
+
+    `name`: that of the other, if the reader may see it. `group`: whether it is a group.
+    """
+    kind = "group" if group else "pod"
+    who = f"{kind} <{show(name)}>" if name else f"a {kind}"
+    return (
+        f"pods are being ended to make room of <{show(card)}> for {who}, and no other pod gets "
+        "this card until that has started; wait a few minutes"
+    )
+
+
 def waits_in_order(queue: str, number: int, of: int) -> str:
     """The place of a group that waits, after why it waits. `number` 0: too many to count."""
     if not number:

@@ -24,12 +24,14 @@ class PodAnnotations(Wire):
     allocated: str | None = field(default=None, name=v.ALLOCATED)
     charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
     term: str | None = field(default=None, name=v.TERM)
+    plan: str | None = field(default=None, name=v.RECLAIM_PLAN)
     bound: str | None = field(default=None, name=v.BOUND)
     memory_card: str | None = field(default=None, name=v.GPU_MEMORY_CARD)
     memory_of_pod: str | None = field(default=None, name=v.GPU_MEMORY_OF_POD)
     memory_assigned: str | None = field(default=None, name=v.GPU_MEMORY_ASSIGNED)
     memory_assumed_at: str | None = field(default=None, name=v.GPU_MEMORY_ASSUMED_AT)
     mirror: str | None = field(default=None, name="kubernetes.io/config.mirror")
+    preemptable: str | None = field(default=None, name=v.PREEMPTABLE)
 
 
 class PodLabels(Wire):
@@ -42,6 +44,7 @@ class PodLabels(Wire):
     """Of a task of Airflow."""
     spark_role: str | None = field(default=None, name="spark-role")
     """Of Spark: `driver` or `executor`."""
+    preemptable: str | None = field(default=None, name=v.PREEMPTABLE)
 
 
 class PodMeta(Meta):
@@ -96,6 +99,7 @@ class HeldSpec(Wire):
     node_name: str | None = None
     priority: int | None = None
     priority_class_name: str | None = None
+    preemption_policy: str | None = None
     runtime_class_name: str | None = None
     resource_claims: tuple[PodResourceClaim, ...] | None = ()
 
@@ -110,10 +114,11 @@ class PodSpec(HeldSpec):
 
 
 class PodCondition(Wire):
-    """A condition of a pod; `PodScheduled` says when it was bound."""
+    """A condition of a pod; `PodScheduled` says when it was bound, or why it was not."""
 
     type: str
     status: str = ""
+    reason: str | None = None
     last_transition_time: str | None = None
 
 

@@ -12,12 +12,21 @@ class GroupAnnotations(Wire):
     request: str | None = field(default=None, name=v.REQUEST)
     reservation: str | None = field(default=None, name=v.RESERVATION)
     settled: str | None = field(default=None, name=v.SETTLE)
+    plan: str | None = field(default=None, name=v.RECLAIM_PLAN)
+    preemptable: str | None = field(default=None, name=v.PREEMPTABLE)
+
+
+class GroupLabels(Wire):
+    """The labels of a pod group that mean something to us."""
+
+    preemptable: str | None = field(default=None, name=v.PREEMPTABLE)
 
 
 class GroupMeta(Meta):
     """Metadata of a pod group."""
 
     annotations: GroupAnnotations | None = None
+    labels: GroupLabels | None = None
 
 
 class GroupSpec(Wire):

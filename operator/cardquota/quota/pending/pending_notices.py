@@ -27,6 +27,8 @@ class BehindHead(NamedTuple):
     """Whether the name is that of a group."""
     waited: float | None
     """Seconds for which that one has waited, which is too long; None: the queue is fifo."""
+    room_made: bool = False
+    """Whether pods end for that one (L5), in whatever queue it is."""
 
 
 class WaitTimes:

@@ -18,6 +18,8 @@ from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
+from ..objects.pod_group import GroupMeta
+from ..plan_record import PlanRecord, read_plan
 from ..selectors.selector import Selector, Tolerations, encode, tolerations_of
 from ..stamp import Stamp, read_allocated
 from ..words import seconds_of
@@ -32,6 +34,10 @@ _REPLICA_SET: Final = "ReplicaSet"
 _NODE: Final = "Node"
 """Of a static pod."""
 _NOT_STARTED: Final = ("", "Pending")
+_POD_SCHEDULED: Final = "PodScheduled"
+_UNSCHEDULABLE: Final = "Unschedulable"
+_NEVER: Final = "Never"
+_FALSE: Final = "false"
 _NONE = PodAnnotations()
 T = TypeVar("T", bound=Hashable)
 DEVICE_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
@@ -101,7 +107,7 @@ class PodFacts:
     selector: bytes
     """Node selector and required affinity, encoded, until the pod is bound."""
     tolerations: Tolerations
-    """Only while it is gated: then we choose between its cards (E7)."""
+    """Until it is bound: we choose between its cards (E7), and make room for it (L3)."""
     foreign_gates: tuple[str, ...]
     stamp: Stamp | None
     admitted_in_audit: bool
@@ -137,8 +143,17 @@ class PodFacts:
     of_batch_tool: bool = False
     """Whether it has no controller, and a label of a tool for batch that makes such pods: a driver
     of Spark, a task of Airflow (section 2)."""
+    plan: PlanRecord | None = None
+    """What ends for it; only until it has a node (L5)."""
     of_volcano: bool = False
     """Whether Volcano is to bind it; only while it is gated, for later it matters no more."""
+    preemptable: bool = True
+    """Whether it may end so that others get its cards, as far as it says so itself (L4)."""
+    never_preempts: bool = False
+    """Whether nobody ends for it: `spec.preemptionPolicy: Never` (L3)."""
+    unschedulable: bool = field(default=False, compare=False)
+    """Whether its gate is open and a scheduler has found no node for it. By itself no news: nothing
+    is charged otherwise."""
 
     @property
     def workload_kind(self) -> str:
@@ -238,9 +253,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         of_batch_tool=not controller and _has_batch_label(meta),
         priority=spec.priority or 0,
         selector=b"" if bound or beyond is not None else _selector(spec),
-        tolerations=(
-            tolerations_of(spec.tolerations) if state is _GATED and beyond is None else ()
-        ),
+        tolerations=(tolerations_of(spec.tolerations) if state < _BOUND and beyond is None else ()),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=_stamp(notes) if labelled and state is not _GATED else None,
         admitted_in_audit=(
@@ -260,8 +273,12 @@ def pod_facts(pod: Pod) -> PodFacts:
         problem=problem,
         placement=_placement(devices, notes) if bound and devices else None,
         oversized=beyond is not None,
+        plan=read_plan(notes.plan) if labelled and notes.plan and not bound else None,
         gone_by=seconds_of(meta.deletion_timestamp) if meta.deletion_timestamp else None,
         of_volcano=state is _GATED and spec.scheduler_name == v.VOLCANO_SCHEDULER,
+        preemptable=is_preemptable(meta),
+        never_preempts=spec.preemption_policy == _NEVER,
+        unschedulable=state is _UNGATED and _is_unschedulable(pod),
     )
 
 
@@ -433,9 +450,25 @@ def _stamp(notes: PodAnnotations) -> Stamp | None:
 
 def _scheduled(pod: Pod) -> str:
     for condition in pod.status.conditions or ():
-        if condition.type == "PodScheduled" and condition.status == "True":
+        if condition.type == _POD_SCHEDULED and condition.status == "True":
             return condition.last_transition_time or ""
     return ""
+
+
+def is_preemptable(meta: PodMeta | GroupMeta) -> bool:
+    """Whether neither the annotation nor the label of a pod or a PodGroup forbids to end it."""
+    notes, labels = meta.annotations, meta.labels
+    return not (
+        (notes is not None and notes.preemptable == _FALSE)
+        or (labels is not None and labels.preemptable == _FALSE)
+    )
+
+
+def _is_unschedulable(pod: Pod) -> bool:
+    for condition in pod.status.conditions or ():
+        if condition.type == _POD_SCHEDULED and condition.status == "False":
+            return condition.reason == _UNSCHEDULABLE
+    return False
 
 
 def _card_text(notes: PodAnnotations) -> str | None:

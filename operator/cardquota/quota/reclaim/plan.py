@@ -36,9 +36,9 @@ class Beneficiary:
     """The card that it lacks: as charged; of a choice at the gate, the first for which there is a
     plan."""
     amount: int
-    """Cards that its pods without a node ask for, together."""
+    """How many of that card its pods without a node ask for, together."""
     priority: int
-    """The highest of these pods."""
+    """The lowest of these pods: one of a high class lifts no others (E6)."""
     uids: tuple[str, ...]
     """Of these pods."""
 

@@ -123,7 +123,10 @@ class _Cycle:
 
     def _begin(self) -> None:
         self._heads: _Heads | None = None
-        self._closed: dict[str, BehindHead] = {}
+        self._closed = {
+            card: BehindHead(card, room.namespace, room.name, room.group, None, room_made=True)
+            for card, room in self._ledger.kept_rooms.items()
+        }
         """By card, cpu or memory: what those are told who want it, and come from here on."""
         self._after: ReleaseKey | None = None
         """The place of the last inadmissible class that was looked at."""
@@ -343,7 +346,7 @@ def _lending(account: Account, judge: ReleaseJudge) -> Hashable:
         if account.lent(card) and (free := judge.free_for_updates(card)) > 0
     ]
     others = tuple(map(judge.free, COMPUTE_RESOURCES))
-    return tuple(lent), others, account.quota_mark, account.facts
+    return tuple(lent), others, judge.kept_cards, account.quota_mark, account.facts
 
 
 # --- who is to be told why (I4): many of those that wait for one reason at once, each of them once
@@ -395,9 +398,7 @@ def _of_those_behind(
     """Names the one before them only to those of its namespace, whose users may see it."""
     for named in (False, True):
         name = f"{behind.namespace}/{behind.name}" if named else None
-        text = gate_messages.behind(
-            account.name, behind.dimension, name, group=behind.group, waited=behind.waited
-        )
+        text = _behind_text(account.name, behind, name)
         verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
         those = [one for one in pods if (one.facts.namespace == behind.namespace) is named]
         if those:
@@ -405,6 +406,14 @@ def _of_those_behind(
         for group in groups:
             if (group.key.partition("/")[0] == behind.namespace) is named:
                 yield Refusal((), verdict, group)
+
+
+def _behind_text(queue: str, behind: BehindHead, name: str | None) -> str:
+    if behind.room_made:
+        return gate_messages.behind_room_made(behind.dimension, name, group=behind.group)
+    return gate_messages.behind(
+        queue, behind.dimension, name, group=behind.group, waited=behind.waited
+    )
 
 
 def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:

@@ -84,6 +84,11 @@ class ReleaseJudge:
         limited = (d for d in COMPUTE_RESOURCES if self._account.limit(d) is not None)
         return tuple(self.free(room) for d in limited for room in (d, BesideElastic(d)))
 
+    @property
+    def kept_cards(self) -> frozenset[str]:
+        """Cards that are released for one alone (L5)."""
+        return frozenset(self._ledger.kept_rooms)
+
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens, or is enqueued, now."""
         if candidate.group_to_enqueue is not None:
@@ -109,6 +114,8 @@ class ReleaseJudge:
         asked = record.request.amount if record.request is not None else 0
         cards = record.request.cards[:MOST_LENT] if record.request is not None else ()
         lent, free = self._account.lent, self.free_for_updates
+        if not self.kept_cards.isdisjoint(cards):
+            return None
         if not any(lent(card) >= asked > 0 and free(card) >= asked for card in cards):
             return None
         verdict = with_borrowing(self._ledger, record.facts, judge_release(self._ledger, record))
@@ -244,10 +251,24 @@ class ReleaseJudge:
         return frozenset(asked)
 
     def is_reserved(self, candidate: Candidate) -> bool:
-        """Whether something is reserved for its gang: no card is closed to that."""
+        """Whether something is reserved for its gang, or room is made for it (L5): no card is
+        closed to that.
+        """
         gang = candidate.gang or candidate.classes[0].gang
         group = self._ledger.groups.get(gang.key) if gang is not None else None
-        return group is not None and group.rests_in == self._account.name
+        reserved = group is not None and group.rests_in == self._account.name
+        return reserved or self._is_room_kept(candidate)
+
+    def _is_room_kept(self, candidate: Candidate) -> bool:
+        """Whether room is made for this pod, or for the gang that it completes (L5)."""
+        if not self._ledger.kept_rooms:
+            return False
+        first = candidate.classes[0]
+        gang = candidate.gang or first.gang
+        group = self._ledger.groups.get(gang.key) if gang is not None else None
+        begins = group is not None and group.gang and group.missing > 0
+        keys = [first.sort_keys[0].uid, *([gang.key] if gang is not None and begins else [])]
+        return any(map(self._ledger.is_room_kept_for, keys))
 
     # --- room ---------------------------------------------------------------------------------
 
@@ -259,9 +280,12 @@ class ReleaseJudge:
             record = self._ledger.pods[candidate.sort_key.uid]
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
-            return (record.request, record.facts.group if covered else None)
+            alone = record.facts.uid if self._is_room_kept(candidate) else None
+            return (record.request, record.facts.group if covered else None, alone)
         group = self._ledger.groups[candidate.gang.key]
         if group.missing != group.minimum or group.reservation is not None:
+            return group.key
+        if self._is_room_kept(candidate):
             return group.key
         # By identity: pods with the same text share one request, and there may be thousands.
         requests = [record.request for record in self.starting(candidate, group)]

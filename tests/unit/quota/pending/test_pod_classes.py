@@ -13,7 +13,7 @@ import pytest
 from builders import CARDS, H200, H800, R4090, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger import LedgerState, charges, class_key_of
+from cardquota.quota.ledger import KeptRoom, LedgerState, charges, class_key_of
 from cardquota.quota.pending import Gang, PendingQueue
 from cardquota.quota.pods import PodRecord
 
@@ -21,7 +21,7 @@ from ..plain_totals import next_opening, with_nothing_noted
 from ..releasing import release
 
 STEPS = 40
-SEEDS = range(100)
+SEEDS = range(120)
 QUEUES = ("red", "blue")
 
 Change = Callable[[PodBody, random.Random], PodBody]
@@ -68,6 +68,7 @@ class ClassCluster:
             self.a_namespace_is_written,
             *3 * (self.a_group_is_written,),
             self.a_group_is_deleted,
+            *(seed % 2) * (self.a_room_is_kept,),
         )
         for name in QUEUES:
             self.a_queue_is_written(name)
@@ -120,6 +121,16 @@ class ClassCluster:
 
     def a_group_is_deleted(self) -> None:
         self.ledger.group_gone("team/gang")
+
+    def a_room_is_kept(self) -> None:
+        """Or all are open again (L5)."""
+        keys = [*sorted(self.pods), "team/gang"]
+        rooms = {
+            card: KeptRoom(self.dice.choice(keys), "team", "name", group=False)
+            for card in (H200, H800)
+            if self.dice.random() < 0.5
+        }
+        self.ledger.decisions.keep_rooms(rooms)
 
 
 @pytest.fixture(autouse=True)

@@ -31,6 +31,8 @@ from ...messages import group_messages, request_messages
 from ...objects.cluster import Namespace
 from ...objects.meta import ResourceList
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
+from ...plan_record import PlanRecord, read_plan
+from ...pods.pod_facts import is_preemptable
 from ...stamp import Reservation, read_reservation
 from ...words import show
 from .stored_group import (
@@ -136,8 +138,12 @@ class GroupFacts:
     condition: StoredCondition
     stored: StoredGroup | None = field(compare=False)
     """What a write of ours may test instead of the version."""
+    plan: PlanRecord | None = None
+    """What ends for its members (L5)."""
     quota_condition: StoredQuotaCondition = NO_QUOTA_CONDITION
     """The one that we write beside Volcano."""
+    preemptable: bool = True
+    """Whether its pods may end so that others get their cards, as far as it says so (L4)."""
 
     @property
     def kept_size(self) -> int:
@@ -166,6 +172,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         tasks=_tasks(group.spec),
         min_member=min(max(0, group.spec.min_member or 0), MOST_MEMBERS),
         reservation=read_reservation(notes.reservation) if notes.reservation else None,
+        plan=read_plan(notes.plan) if notes.plan else None,
         phase=kept_name(group.status.phase or ""),
         running=group.status.running or 0,
         succeeded=group.status.succeeded or 0,
@@ -174,6 +181,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         condition=stored_condition(group.status.conditions),
         stored=stored_group(meta.annotations, group.spec),
         quota_condition=stored_quota_condition(group.status.conditions),
+        preemptable=is_preemptable(meta),
     )
 
 

@@ -1,0 +1,81 @@
+"""Tells pods that end, and those that they end for, by events (L5, L7)."""
+
+from ...cluster.events import EventRecorder, ObjectReference, group_reference, pod_reference
+from ...quota import vocabulary as v
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import reclaim_messages as m
+from ...quota.plan_record import PlanRecord
+from ...quota.pods.pod_record import PodRecord
+from ...quota.reclaim.plan import Plan, ReclaimWay
+from ...quota.reclaim.progress import WaitingOne
+
+
+class ReclaimEvents:
+    """Belongs to the ledger's loop."""
+
+    def __init__(self, ledger: LedgerReader, events: EventRecorder, timeout: float) -> None:
+        """`timeout`: seconds that who waits has to start, once room was made."""
+        self._ledger = ledger
+        self._events = events
+        self._timeout = timeout
+
+    def ended(self, record: PodRecord, plan: PlanRecord, one: WaitingOne) -> None:
+        """A pod was asked to end."""
+        facts, card = record.facts, plan.card
+        named = one.namespace == facts.namespace
+        who = m.who_waits(f"{one.namespace}/{one.name}", group=one.group, named=named)
+        if plan.way == ReclaimWay.PREEMPT:
+            reason = v.PREEMPTED
+            text = m.preempted(who, one.queue, card, one.asked, one.priority, facts.priority)
+        else:
+            reason = v.RECLAIMED
+            account = self._ledger.account(record.queue)
+            held = account.row(card).allocated if account is not None else 0
+            deserved = self._ledger.shares.shown(record.queue, card)
+            text = m.reclaimed(who, one.queue, card, one.asked, record.queue, held, deserved)
+        self._events.record(pod_reference(facts), type="Warning", reason=reason, message=text)
+
+    def not_gone(self, record: PodRecord, late: int) -> None:
+        """A pod that was asked to end should have been gone so many seconds ago."""
+        self._events.record(
+            pod_reference(record.facts),
+            type="Warning",
+            reason=v.NOT_GONE,
+            message=m.not_gone(late),
+        )
+
+    def room_made(self, key: str, plan: PlanRecord, one: WaitingOne) -> None:
+        """All that end for it were asked to."""
+        pods = self._ledger.pods
+        queues = sorted({pods[uid].queue for uid in plan.victims if uid in pods})
+        text = m.room_made(plan.card, one.asked, len(plan.victims), queues, self._timeout)
+        self._tell(key, "Normal", v.ROOM_MADE, text, topic=str(plan.since))
+
+    def gave_up(self, key: str, plan: PlanRecord) -> None:
+        """It did not start in time."""
+        text = m.gave_up(plan.card, self._timeout)
+        self._tell(key, "Warning", v.RECLAIM_GAVE_UP, text, topic=str(plan.since))
+
+    def would_reclaim(self, plan: Plan) -> None:
+        """In another mode pods would end for it."""
+        one = plan.beneficiary
+        text = m.would_reclaim(one.card, one.amount, len(plan.victims), [*plan.queues])
+        self._tell(one.key, "Normal", v.WOULD_RECLAIM, text)
+
+    def _tell(self, key: str, type_: str, reason: str, text: str, *, topic: str = "") -> None:
+        about = self._reference(key)
+        if about is not None:
+            self._events.record(
+                about,
+                type="Warning" if type_ == "Warning" else "Normal",
+                reason=reason,
+                message=text,
+                topic=topic,
+                renewable=True,
+            )
+
+    def _reference(self, key: str) -> ObjectReference | None:
+        record, group = self._ledger.pods.get(key), self._ledger.groups.get(key)
+        if record is not None:
+            return pod_reference(record.facts)
+        return group_reference(group.facts) if group is not None and group.facts else None

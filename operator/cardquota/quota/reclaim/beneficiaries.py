@@ -1,0 +1,188 @@
+"""For whom room is made: who waits for nodes or for its queue's quota, and for how long (L3)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import Final
+
+from ..accounts.account import AccountReader
+from ..amounts import MutableAmounts, add_amounts, is_card
+from ..ledger.groups.pod_group_state import PodGroupState
+from ..ledger.ledger_reader import LedgerReader
+from ..pending.candidate import Candidate
+from ..pods.pod_facts import State
+from ..pods.pod_record import ChargeState, PodRecord
+from ..release.release_judge import ReleaseJudge
+from ..steps import Steps
+from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
+from .plan import Beneficiary, ReclaimWay
+
+AT_A_TIME: Final = 512
+"""Pods, or accounts, that one step looks at: about a millisecond."""
+_FIRST: Final = 16
+"""Of those that wait for the same quota, so many are looked at: the first of them that may have
+room made is taken."""
+
+
+def reclaim_waiters(
+    ledger: LedgerReader, since: Mapping[str, float], now: float, after: float
+) -> Steps[list[Beneficiary]]:
+    """Those for whom others may give back what they hold beyond what they deserve (L3): released,
+    without a node for `after` seconds, and within what their queue deserves. In the order of their
+    queues and then within these, as gates open (E6).
+
+    `since`: when the caller first saw each of `ledger.unplaced`, by the clock of `now`; one that is
+    missing there was just seen. Whether nodes have room for them is not looked at here.
+    """
+    found: list[Beneficiary] = []
+    gangs: set[str] = set()
+    for number, uid in enumerate(list(ledger.unplaced), 1):
+        if number % AT_A_TIME == 0:
+            yield
+        record = ledger.pods.get(uid)
+        if record is None or since.get(uid, now) + after > now or not waits_for_node(record):
+            continue
+        group = gang_of(ledger, record)
+        members = [record]
+        if group is not None:
+            if group.key in gangs:
+                continue
+            gangs.add(group.key)
+            members = [one for one in group.members.values() if waits_for_node(one)]
+        card = next(filter(None, map(_card_of, [record, *members])), "")
+        if card and _may_have_room_made(ledger, members) and is_owed(ledger, members):
+            found.append(_beneficiary(ReclaimWay.RECLAIM, members, group, card))
+    return sorted(found, key=lambda one: _queue_order(ledger, one))
+
+
+def preempt_waiters(ledger: LedgerReader, cutoff: str) -> Steps[list[Beneficiary]]:
+    """Those for whom pods of lower priority in their own queue may end (L3): at the gate, created
+    at `cutoff` or before, as the API server writes times, and short of nothing but cards. Of those
+    that ask for the same the first; the highest priority first.
+
+    By what release has last found: on a replica that does not lead nobody waits.
+    """
+    found: list[tuple[tuple[int, str], Beneficiary]] = []
+    for number, account in enumerate(list(ledger.accounts()), 1):
+        if number % AT_A_TIME == 0:
+            yield
+        for inadmissible in account.pending.inadmissible:
+            lacking = inadmissible.shortage.closes
+            if inadmissible.shortage.reason is not Reason.INSUFFICIENT_CARD or not lacking:
+                continue
+            if not lacking.isdisjoint(COMPUTE_RESOURCES):
+                continue
+            for candidate in islice(inadmissible, _FIRST):
+                one = _at_the_gate(ledger, account, candidate, cutoff)
+                if one is not None:
+                    found.append(((-one.priority, candidate.sort_key.made), one))
+                    break
+    return [one for _, one in sorted(found, key=lambda row: (row[0], row[1].key))]
+
+
+def _at_the_gate(
+    ledger: LedgerReader, account: AccountReader, candidate: Candidate, cutoff: str
+) -> Beneficiary | None:
+    if candidate.group_to_enqueue is not None or candidate.sort_key.made > cutoff:
+        return None
+    members, group = [ledger.pods[candidate.sort_key.uid]], None
+    if candidate.gang is not None:
+        group = ledger.groups[candidate.gang.key]
+        members = ReleaseJudge(ledger, account).starting(candidate, group)
+    asked = [one.request.cards for one in members if one.request and one.request.amount]
+    cards = next((cards for cards in asked if cards), ())
+    if not cards or not _may_have_room_made(ledger, members):
+        return None
+    return _beneficiary(ReclaimWay.PREEMPT, members, group, cards[0])
+
+
+def waits_for_node(record: PodRecord) -> bool:
+    """Whether we have opened its gate, it has no node, and is not being deleted."""
+    facts = record.facts
+    return facts.stamp is not None and facts.state is State.OPEN and not facts.terminating
+
+
+def gang_of(ledger: LedgerReader, record: PodRecord) -> PodGroupState | None:
+    """The gang of a pod; None: it is in none."""
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    return group if group is not None and group.gang else None
+
+
+def cards_asked(members: Sequence[PodRecord]) -> MutableAmounts:
+    """What pods that were released are charged together, of each card."""
+    found: MutableAmounts = {}
+    for one in members:
+        add_amounts(found, ((card, n) for card, n in one.charge if n and is_card(card)))
+    return found
+
+
+def is_owed(
+    ledger: LedgerReader, members: Sequence[PodRecord], promised: Mapping[str, int] | None = None
+) -> bool:
+    """Whether their queue deserves what they ask for, beside all that is bound there and what was
+    `promised` to it of each card.
+    """
+    queue = members[0].queue
+    account = ledger.account(queue)
+    if account is None or account.facts is None:
+        return False
+    others = promised or {}
+    return all(
+        account.row(card).by_charge_state[ChargeState.ALLOCATED] + others.get(card, 0) + asked
+        <= ledger.shares.shown(queue, card)
+        for card, asked in cards_asked(members).items()
+    )
+
+
+def _card_of(record: PodRecord) -> str:
+    return next((card for card, amount in record.charge if amount and is_card(card)), "")
+
+
+def _may_have_room_made(ledger: LedgerReader, members: Sequence[PodRecord]) -> bool:
+    """Whether rules are enforced for all of them, in one queue, and none ends nobody for itself."""
+    return len({one.queue for one in members}) == 1 and not any(
+        one.facts.never_preempts
+        or one.facts.oversized
+        or ledger.mode_in(one.facts.namespace) is not Mode.ENFORCE
+        for one in members
+    )
+
+
+def _beneficiary(
+    way: ReclaimWay, members: Sequence[PodRecord], group: PodGroupState | None, card: str
+) -> Beneficiary:
+    facts = members[0].facts
+    namespace, _, name = group.key.partition("/") if group is not None else ("", "", "")
+    return Beneficiary(
+        way=way,
+        key=group.key if group is not None else facts.uid,
+        namespace=namespace or facts.namespace,
+        name=name or facts.name,
+        gang=group is not None,
+        queue=members[0].queue,
+        card=card,
+        amount=sum(_asked_of(members, card)),
+        priority=min(one.facts.priority for one in members),
+        uids=tuple(sorted(one.facts.uid for one in members)),
+    )
+
+
+def _asked_of(members: Sequence[PodRecord], card: str) -> Iterator[int]:
+    for one in members:
+        if one.request is None:
+            yield dict(one.charge).get(card, 0)
+        elif card in one.request.cards:
+            yield one.request.amount
+
+
+def _queue_order(
+    ledger: LedgerReader, one: Beneficiary
+) -> tuple[int, Fraction, str, int, str, str]:
+    account = ledger.account(one.queue)
+    facts = account.facts if account is not None else None
+    held = account.row(one.card).allocated if account is not None else 0
+    share = Fraction(held, max(1, ledger.shares.shown(one.queue, one.card)))
+    made = min(
+        (ledger.pods[uid].facts.created for uid in one.uids if uid in ledger.pods), default=""
+    )
+    return -(facts.priority if facts else 0), share, one.queue, -one.priority, made, one.key
