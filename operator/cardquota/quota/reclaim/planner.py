@@ -350,7 +350,6 @@ class _Round:
         if key not in self._failed:
             found = yield from self._solve(_Trial(one), demand)
             if found and len(self._ending(found)) <= MOST_VICTIMS:
-                self._failed.clear()
                 return self._carry_out(one, demand, found)
             if found:
                 self._failed[key] = Obstacle.TOO_MANY, _queues_of(found)
@@ -569,10 +568,7 @@ class _Round:
     def affords(self, trial: _Trial, more: Mapping[tuple[str, str], int]) -> bool:
         """Whether queues still hold what they deserve without `more`, by queue and card."""
         spent = trial.spent
-        for key, amount in more.items():
-            if self._left(*key) - spent.get(key, 0) < amount:
-                return False
-        return True
+        return all(self._left(*key) - spent.get(key, 0) >= amount for key, amount in more.items())
 
 
 class _Picked:
