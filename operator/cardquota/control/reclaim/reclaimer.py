@@ -317,13 +317,14 @@ class Reclaimer:
                 continue
             if not self._budget.allows(record.queue):
                 continue
+            why = self._tells.why(record, plan, one)
             answer = await self._evictor.ask(record.facts)
             if answer in (EvictionAnswer.ENDS, EvictionAnswer.UNKNOWN):
                 self._budget.spend(record.queue)
                 course.asked[uid] = now
             if answer is EvictionAnswer.ENDS:
                 self._metrics.evictions.labels(record.queue, plan.way).inc()
-                self._tells.ended(record, plan, one)
+                self._tells.ended(record, *why)
             elif answer is EvictionAnswer.REFUSED:
                 self._refused(uid, record.queue)
                 self._leave_out(uid, course)
