@@ -410,7 +410,7 @@ def _of_those_behind(
 
 def _behind_text(queue: str, behind: BehindHead, name: str | None) -> str:
     if behind.room_made:
-        return gate_messages.behind_room_made(behind.dimension, name, group=behind.group)
+        return gate_messages.behind_room_made(queue, behind.dimension, name, group=behind.group)
     return gate_messages.behind(
         queue, behind.dimension, name, group=behind.group, waited=behind.waited
     )
