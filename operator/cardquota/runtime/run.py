@@ -48,7 +48,8 @@ from ..loop.timing import ended
 from ..metrics import Metrics
 from ..page.page_server import PageServer
 from ..quota.ledger.ledger import Ledger
-from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
+from ..quota.reclaim.reclaim_notes import ReclaimNotes
+from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT, ReclaimMode
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
@@ -66,6 +67,8 @@ _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: becoming ready comes first."""
 RECOUNT: Final = 300.0
 """Seconds between two recounts."""
+_SEE_UNPLACED: Final = 2.0
+"""Seconds between two looks at which pods are without a node."""
 _UNUSABLE: Final = 2
 """Exit code, also of a configuration that cannot be used: another start would not help."""
 
@@ -228,6 +231,7 @@ class Operator:
             access=access if asks else None,
             page=page,
         )
+        self._reclaim_notes = ReclaimNotes()
         self._audit = AuditRecord(client, settings.namespace, self._metrics, time.time)
         self._admission = self._make_admission()
         self._stop = asyncio.Event()
@@ -334,6 +338,8 @@ class Operator:
         self._start(self._left_out.run())
         self._start(self._installation.run())
         self._start(self._audit.run())
+        if self._settings.reclaim.mode is not ReclaimMode.OFF:
+            self._start(self._see_unplaced())
 
     def _synced(self) -> bool:
         return all(reflector.synced for reflector in self._reflectors)
@@ -385,12 +391,20 @@ class Operator:
                 lambda: synced() and not any(one.late for one in self._reflectors),
             ),
             RefusedWriteReviews(refused),
-            QuestionReviews(ledger, settings, known, time.time, time.monotonic, refused),
+            QuestionReviews(
+                ledger, settings, known, time.time, time.monotonic, refused, self._reclaim_notes
+            ),
         ]
         if beside_volcano:
             reviewers.append(VolcanoJobReviews(ledger, visibility, claims, known))
         audit = settings.mode is InstallationMode.AUDIT
         return AdmissionServer(reviewers, self._metrics, audit=audit)
+
+    async def _see_unplaced(self) -> None:
+        """On every replica: each of them answers questions."""
+        while True:
+            self._reclaim_notes.look(self._ledger.unplaced, time.monotonic())
+            await asyncio.sleep(_SEE_UNPLACED)
 
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)

@@ -22,6 +22,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota import Effect
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
+from cardquota.quota.reclaim import ReclaimNotes
 from cardquota.quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
 from cardquota.settings import Settings
 from cardquota_webhooks import (
@@ -165,7 +166,7 @@ class Endpoint:
             self.scales,
             RefusedWriteReviews(refused),
             VolcanoJobReviews(ledger, visibility, self.claims, known),
-            QuestionReviews(ledger, settings, known, lambda: NOW, clock, refused),
+            QuestionReviews(ledger, settings, known, lambda: NOW, clock, refused, ReclaimNotes()),
         ]
         self.server = AdmissionServer(reviewers, self.metrics, audit=audit)
 

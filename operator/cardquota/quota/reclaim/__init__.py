@@ -17,3 +17,4 @@ from .plan import (
     Victim,
 )
 from .planner import Result, plan_for, plans
+from .reclaim_notes import ReclaimNotes
