@@ -146,15 +146,15 @@ WHY_NOT = {
     "NeverPreempts": (
         borrowed(unplaced={"w": "b 1 policy=Never"}),
         (
-            "it has preemptionPolicy: Never, or a pod of its group has; use a priority class without "
-            "that"
+            "it has preemptionPolicy: Never, or a pod of its group has; use a priority class "
+            "without that"
         ),
     ),
     "NotOwed": (
         borrowed(bound={"x": "a 1 n1 times=2", "y": "b 1 n1 times=2"}),
         (
-            f"Queue <b> holds <2> of <{H200}>, and with <1> more it would hold more than the <2> that "
-            "it deserves; wait, or ask for more deserved cards"
+            f"Queue <b> holds <2> of <{H200}>, and with <1> more it would hold more than the <2> "
+            "that it deserves; wait, or ask for more deserved cards"
         ),
     ),
     "NobodyAbove": (
@@ -169,16 +169,16 @@ WHY_NOT = {
     "Protected": (
         borrowed(queues={"a": "4 reclaimable=false", "b": 4}),
         (
-            "pods of Queue <a> that could make room may not end, as they are not preemptable, their "
-            "queue is not reclaimable, they came past admission or no quota is enforced in their "
-            "namespace; wait, or ask their owners"
+            "pods of Queue <a> that could make room may not end, as they are not preemptable, "
+            "their queue is not reclaimable, they came past admission or no quota is enforced in "
+            "their namespace; wait, or ask their owners"
         ),
     ),
     "NoRoomOnNodes": (
         borrowed(bound={"x": "a 3 n1", "y": "a 1 n1 preemptable=false"}, unplaced={"w": "b 2"}),
         (
-            f"whoever ended, it would not have enough of <{H200}> on nodes that it may use; see its "
-            "node selector, its tolerations and how much it asks for on one node"
+            f"whoever ended, it would not have enough of <{H200}> on nodes that it may use; see "
+            "its node selector, its tolerations and how much it asks for on one node"
         ),
     ),
     "TooMany": (
@@ -193,8 +193,8 @@ WHY_NOT = {
     "RoomOnNodes": (
         borrowed(bound={}),
         (
-            f"nodes that it may use have enough of <{H200}> free, or others of its queue come first; "
-            "the scheduler's event FailedScheduling says what else it lacks"
+            f"nodes that it may use have enough of <{H200}> free, or others of its queue come "
+            "first; the scheduler's event FailedScheduling says what else it lacks"
         ),
     ),
 }
@@ -212,8 +212,8 @@ def test_l7_what_leaves_already_is_waited_for() -> None:
     assert told(ledger, "w", leaving) == (
         "Leaving",
         (
-            f"nothing more is ended for it: pods that are being deleted leave enough of <{H200}>; wait "
-            "until they are gone"
+            f"nothing more is ended for it: pods that are being deleted leave enough of <{H200}>; "
+            "wait until they are gone"
         ),
     )
     assert told(ledger, "w", replace(leaving, wall=leaving.wall + 100))[0] == "Possible"
@@ -224,8 +224,8 @@ def test_l7_evictions_that_were_refused() -> None:
     assert told(cluster(borrowed()), "w", refused) == (
         "DisruptionBudget",
         (
-            "nothing is ended for it: a PodDisruptionBudget keeps pods of Queue <a> that could make "
-            "room; wait, or ask their owners for a wider budget"
+            "nothing is ended for it: a PodDisruptionBudget keeps pods of Queue <a> that could "
+            "make room; wait, or ask their owners for a wider budget"
         ),
     )
 
@@ -239,8 +239,8 @@ def test_l7_a_plan_that_is_under_way() -> None:
     assert told(ledger, "w") == (
         "UnderWay",
         (
-            f"3 pods end to make room of <{H200}> for it, since 2026-01-02T11:58:20Z, and nobody else "
-            "gets that card meanwhile: <2> of them are still there (<x-0>, <x-1>); wait"
+            f"3 pods end to make room of <{H200}> for it, since 2026-01-02T11:58:20Z, and nobody "
+            "else gets that card meanwhile: <2> of them are still there (<x-0>, <x-1>); wait"
         ),
     )
 
@@ -265,8 +265,8 @@ def test_l7_a_plan_for_another_that_lacks_the_same_card() -> None:
     assert told(ledger, "w") == (
         "Behind",
         (
-            f"pods are being ended to make room of <{H200}> for another pod or group, and it is looked "
-            "at once that has started; wait a few minutes"
+            f"pods are being ended to make room of <{H200}> for another pod or group, and it is "
+            "looked at once that has started; wait a few minutes"
         ),
     )
 
@@ -324,8 +324,8 @@ def test_l7_nobody_has_a_lower_priority() -> None:
     assert told(cluster(above(gated={"w": "a 1"})), "w") == (
         "NobodyAbove",
         (
-            "nothing is ended for it: no pod in Queue <a> that holds these cards has a lower priority; "
-            "wait, or use a higher priority class"
+            "nothing is ended for it: no pod in Queue <a> that holds these cards has a lower "
+            "priority; wait, or use a higher priority class"
         ),
     )
 
@@ -445,8 +445,8 @@ def test_l7_a_pod_that_was_chosen_to_end() -> None:
         "Ends",
         (
             "it ends to make room for pod <team/w> of Queue <b>, as was decided at "
-            "2026-01-02T11:58:20Z; its controller, if it has one, makes another pod that waits for its "
-            "turn"
+            "2026-01-02T11:58:20Z; its controller, if it has one, makes another pod that waits for "
+            "its turn"
         ),
     )
     assert told(ledger, "x-1")[0] == "MayEnd"
