@@ -20,6 +20,7 @@ BENCHES = {
     "memory": ("domain", "memory under objects that somebody makes to fill it"),
     "ledger": ("domain", "the ledger's cost per event"),
     "decisions": ("domain", "whose gate opens next, with many waiting"),
+    "reclaim": ("domain", "who gives cards back, of 100,000 pods"),
     "stalls": ("loop", "how long anything holds up the event loop"),
     "start": ("loop", "from nothing to ready with 100,000 pods"),
     "review": ("doors", "one admission review"),

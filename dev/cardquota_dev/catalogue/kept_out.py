@@ -294,6 +294,15 @@ OTHER: Final = (
         do="Wait; or ask for a card that is not waited for.",
     ),
     Entry(
+        under=Reason.BEHIND,
+        when="Pods end so that another pod or group can start, which nobody is to take that room "
+        "from, in any queue. The other one is named if it is in the pod's own namespace.",
+        says=say(gate_messages.behind_room_made, _H200, "research/train", group=True),
+        where=(Where.POD_EVENT, Where.GROUP_CONDITION),
+        rule="L5",
+        do="Wait; or ask for another card.",
+    ),
+    Entry(
         under=Reason.NODE_WITHOUT_CARD,
         when="The pod names its nodes, as those of a DaemonSet do, and they have no such card.",
         says=say(request_messages.node_without_card, _QUEUE, _GPU, 1),

@@ -42,6 +42,7 @@ from ..control.installation import InstallationCheck
 from ..control.leader_work import Leadership, LeaderWork, TermPart, term_writers
 from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
+from ..control.reclaim import Reclaimer
 from ..control.workload_waker import WorkloadWaker
 from ..loop.loop_watch import LoopWatch, TimedSelector
 from ..loop.timing import ended
@@ -54,7 +55,7 @@ from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
-from .kubernetes_support import supported
+from .kubernetes_support import reclaims_alone, supported
 from .probes import MetricsPage, Probes
 from .process import GRACE, collect_young, configure, spare_what_stays
 
@@ -188,9 +189,23 @@ class Operator:
             parts.append(self._extender.binder)
         if self._enqueue is not None:
             parts.append(self._enqueue.votes)
+        writers = term_writers(client, self._elector.time_left, self._fence, settings)
+        if settings.reclaim.mode is not ReclaimMode.OFF:
+            parts.append(
+                Reclaimer(
+                    self._ledger,
+                    writers.deciding,
+                    self._events,
+                    self._metrics,
+                    settings,
+                    unsure=self._unsure,
+                    changed=self._notifier.notify,
+                    clock=time.monotonic,
+                )
+            )
         self._work = LeaderWork(
             self._ledger,
-            term_writers(client, self._elector.time_left, self._fence, settings),
+            writers,
             self._events,
             self._metrics,
             self._notifier,
@@ -236,11 +251,13 @@ class Operator:
         self._admission = self._make_admission()
         self._stop = asyncio.Event()
         self._failed = False
+        self._drifts = False
+        """Whether the last recount had other totals than the ledger."""
         self._tasks: list[asyncio.Task[None]] = []
 
     async def main(self) -> int:
         """Run. Returns 0 after an orderly exit, 1 if a part failed, 2 with an API server that the
-        product does not run on.
+        product does not run on, or beside a scheduler that ends pods too.
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -248,8 +265,9 @@ class Operator:
         plain = await self._listen_plain()
         if not plain:
             return 1
-        if not await supported(self._client, self._settings, self._stop):
-            return _UNUSABLE
+        for may_run in (supported, reclaims_alone):
+            if not await may_run(self._client, self._settings, self._stop):
+                return _UNUSABLE
         for reflector in self._reflectors:
             self._start(reflector.run())
         self._start(self._events.run())
@@ -351,6 +369,10 @@ class Operator:
     def _late(self) -> bool:
         return any(reflector.late for reflector in self._needed)
 
+    def _unsure(self) -> bool:
+        """Whether what is known may be wrong or old, so that nobody ends for it (L5)."""
+        return self._drifts or not self._known() or bool(self._fence.problem)
+
     def _leads(self) -> bool:
         return self._elector.term is not None
 
@@ -409,7 +431,7 @@ class Operator:
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)
         while True:
-            await measure_drift(self._ledger, self._metrics)
+            self._drifts = await measure_drift(self._ledger, self._metrics) > 0
             await asyncio.sleep(RECOUNT)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

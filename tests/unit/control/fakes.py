@@ -97,7 +97,7 @@ class Script:
         self.on_call: Callable[[Call], None] = lambda _: None
         self.answer_to: Callable[[Call], Answer] = self._next
         self.asked: list[Call] = []
-        """Dry runs; they are in none of the other lists."""
+        """Dry runs; they are in no other list."""
         self.would_answer: Callable[[Call], Answer] = lambda _: stored(100)
         self.hold: asyncio.Event | None = None
         """While it is not set, patches are not answered."""
@@ -123,7 +123,13 @@ class Script:
     async def post(
         self, path: str, body: object, *, params: dict[str, str] | None = None, timeout: float = 0.0
     ) -> bytes:
-        return await self._answer(Call("POST", path, body, params or {}, timeout))
+        call = Call("POST", path, body, params or {}, timeout)
+        if not call.asks:
+            return await self._answer(call)
+        answer = self.would(call)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     async def get(self, path: str) -> bytes:
         return await self._answer(Call("GET", path))

@@ -50,7 +50,13 @@ def changed(**values: object) -> str:
     [
         *("", "{", "[]", "3", "null", "[" * 8_000),
         *map(without, ("term", "since", "way", "card", "victims")),
-        *(changed(term=3), changed(since="soon"), changed(way="other"), changed(way=[]), changed(card=None)),
+        *(
+            changed(term=3),
+            changed(since="soon"),
+            changed(way="other"),
+            changed(way=[]),
+            changed(card=None),
+        ),
         *(changed(victims="uid-a"), changed(victims=[3]), changed(victims=["u" * 65])),
         *(changed(gaveUp="later"), changed(gaveUp=7)),
     ],

@@ -188,8 +188,9 @@ async def _cluster(ledger: LedgerReader, rows: _Rows) -> None:
             rows["cluster_card_oversold_by_policy"][label, use] += oversold
 
 
-async def measure_drift(ledger: LedgerReader, metrics: Metrics) -> None:
-    """Compare the ledger with a recount. Costs O(pods), in slices: call it now and then.
+async def measure_drift(ledger: LedgerReader, metrics: Metrics) -> int:
+    """Compare the ledger with a recount. Returns how many totals differ. Costs O(pods), in slices:
+    call it now and then.
 
     Queues that change all the time are compared at most three times. The results of all other
     queues count; the changing ones are compared at the next call.
@@ -205,3 +206,4 @@ async def measure_drift(ledger: LedgerReader, metrics: Metrics) -> None:
         if not moving:
             break
     metrics.ledger_drift.set(len(differing))
+    return len(differing)

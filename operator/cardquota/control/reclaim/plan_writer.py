@@ -1,7 +1,7 @@
 """Writes on a pod, or PodGroup, that waits what ends for it (L5)."""
 
 import logging
-from typing import Final
+from typing import Any, Final
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition
@@ -45,7 +45,7 @@ class PlanWriter:
             _LOG.warning("what ends for %s: %s", logged(key), error)
         return True
 
-    def _target(self, key: str) -> tuple[str, dict[str, object]] | None:
+    def _target(self, key: str) -> tuple[str, dict[str, Any]] | None:
         """Its path, and metadata by which it is written as it was seen, or not at all."""
         record, group = self._ledger.pods.get(key), self._ledger.groups.get(key)
         if record is not None:

@@ -366,9 +366,7 @@ class Reclaimer:
         excluded = set(self._left_out)
         past = self._reclaim.past_admission
         found = await in_slices(
-            plans(
-                self._ledger, waiting, excluded, past_admission=past, now=self._wall_clock()
-            )
+            plans(self._ledger, waiting, excluded, past_admission=past, now=self._wall_clock())
         )
         for result in found:
             if self._stop.is_set():
@@ -409,7 +407,7 @@ class Reclaimer:
     def _mode_of(self, one: Beneficiary) -> ReclaimMode:
         account = self._ledger.account(one.queue)
         facts = account.facts if account is not None else None
-        return self._reclaim.mode_in(facts.reclaim_mode if facts is not None else "")
+        return self._reclaim.mode_in(facts.reclaim_mode if facts is not None else None)
 
     async def _take(self, plan: Plan) -> None:
         """Carry out a plan, or say that it would be."""

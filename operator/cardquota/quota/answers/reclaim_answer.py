@@ -33,7 +33,7 @@ from ..reclaim.planner import plan_for
 from ..reclaim.progress import waiting_one
 from ..reclaim.victims import Protection, protection_of, staying_members
 from ..steps import Steps
-from ..vocabulary import ReclaimMode
+from ..vocabulary import Mode, ReclaimMode
 from ..words import seconds_of, time_text
 from .answer_forms import CardAmount, GivingQueue, ReclaimAnswer, choice_amounts, told_name
 from .waiting import lacking_cards_alone
@@ -246,7 +246,9 @@ def for_holding(
         return None
     if (ends := _ends(ledger, record)) is not None:
         return ends
-    protection = protection_of(ledger, record, past=rules.past_admission)
+    enforced = ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
+    past = rules.past_admission
+    protection = protection_of(ledger, record, past=past, enforced=enforced)
     if protection is not None:
         return ReclaimAnswer(state=protection, message=_NEVER[protection])
     needing = yield from _needing(ledger, card, record.queue)

@@ -5,8 +5,8 @@ do. Texts contain no number that changes from one try to the next, except those 
 
 Of requests: `shortfall_messages`, `request_messages`, `queue_messages`. At the gate:
 `gate_messages`, `gang_messages`, `binding_messages`. Of what is written: `group_messages`,
-`queue_write_messages`, `workload_messages`. Of what is ended: `reclaim_messages`. For the administrator: `report_messages`. To questions:
-`answer_messages`. Parts of them: `phrases`.
+`queue_write_messages`, `workload_messages`. Of what is ended: `reclaim_messages`. For the
+administrator: `report_messages`. To questions: `answer_messages`. Parts of them: `phrases`.
 """
 
 from .request_messages import beyond_limit

@@ -28,7 +28,7 @@ def preempted(waiting: str, queue: str, card: str, asked: int, priority: int, ow
     return (
         f"ended for a higher priority: {waiting} of priority <{priority}> waits in Queue "
         f"<{show(queue)}> for <{asked}> of <{show(card)}>, and this pod has priority <{own}>; ask "
-        "the queue's owner for a higher quota, or set volcano.sh/preemptable: \"false\" on pods "
+        'the queue\'s owner for a higher quota, or set volcano.sh/preemptable: "false" on pods '
         "that must not end"
     )
 

@@ -27,7 +27,7 @@ from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay,
 from .slots import Kind, Slot, Slots, pack
 from .victims import Member, Scope, Unit, Units, in_order, read_units
 
-_SLOTS: Final = 256
+_SLOTS: Final = 64
 """Slots that one step looks at: some milliseconds."""
 _TRIED: Final = 1_000
 """Sets of units of one slot that are tried, where the first ones in order are not enough."""
@@ -416,7 +416,7 @@ class _Round:
         barrier = self._barrier_of(unit, one)
         if barrier is not None and barrier not in trial.allowed:
             return False
-        return not self._served or self._served.isdisjoint([m.uid for m in unit.members])
+        return not unit.coming or self._served.isdisjoint([m.uid for m in unit.members])
 
     def _solve(self, trial: _Trial, demand: _Demand) -> Steps[list[Unit] | None]:
         """Units that make enough room, none of which could be left out; None: none were found."""
@@ -494,16 +494,15 @@ class _Round:
         units = self._in_order(slot)
         if need <= 0 or not units:
             return None
-        candidates = [unit for unit in units if self._may_end(unit, trial)]
-        if not candidates:
-            return None
         picked = _Picked(self, trial, slot)
-        for unit in candidates:
+        for unit in units:
             if picked.gained >= need:
                 break
-            picked.add(unit)
+            if self._may_end(unit, trial):
+                picked.add(unit)
         if picked.gained < need:
-            if not picked.skipped:
+            candidates = [unit for unit in units if self._may_end(unit, trial)]
+            if len(candidates) == len(picked.units):
                 return None
             found = picked.search(candidates, need)
             if found is None:
@@ -569,56 +568,70 @@ class _Round:
 
     def affords(self, trial: _Trial, more: Mapping[tuple[str, str], int]) -> bool:
         """Whether queues still hold what they deserve without `more`, by queue and card."""
-        return trial.party.way is ReclaimWay.PREEMPT or all(
-            self._left(*key) - trial.spent[key] >= amount for key, amount in more.items()
-        )
+        spent = trial.spent
+        for key, amount in more.items():
+            if self._left(*key) - spent.get(key, 0) < amount:
+                return False
+        return True
 
 
 class _Picked:
     """Units that end on one slot, for one member more."""
+
+    __slots__ = ("_ending", "_gains", "_round", "_slot", "_spent", "_trial", "gained", "units")
 
     def __init__(self, round_: _Round, trial: _Trial, slot: Slot) -> None:
         self._round = round_
         self._trial = trial
         self._slot = slot
         self._ending: dict[str, Member] = {}
+        self._gains: list[int] = []
         self._spent: dict[tuple[str, str], int] = {}
         self.units: list[Unit] = []
         self.gained = 0
-        self.skipped = False
-        """Whether one was left out that its queue could not afford to lose."""
 
     def add(self, unit: Unit) -> bool:
-        """Take it, unless its queue would hold less than it deserves. Returns whether it was."""
-        fresh = [m for m in self._round.fresh(self._trial, unit) if m.uid not in self._ending]
-        gain = self._gain(fresh)
+        """Take it, if that makes room and its queue still holds what it deserves. Returns whether
+        it was taken.
+        """
+        slot, ending = self._slot, self._ending
+        fresh = [m for m in self._round.fresh(self._trial, unit) if m.uid not in ending]
+        gain = sum([n for member in fresh for where, n in member.gains if where is slot])
         if not gain:
             return False
-        more = dict(self._spent)
+        if self._trial.party.way is ReclaimWay.RECLAIM:
+            more = dict(self._spent)
+            for member in fresh:
+                if member.bound:
+                    for queue, card, amount in member.holds:
+                        more[queue, card] = more.get((queue, card), 0) + amount
+            if not self._round.affords(self._trial, more):
+                return False
+            self._spent = more
         for member in fresh:
-            for queue, card, amount in member.holds if member.bound else ():
-                more[queue, card] = more.get((queue, card), 0) + amount
-        if not self._round.affords(self._trial, more):
-            self.skipped = True
-            return False
-        self._ending.update((member.uid, member) for member in fresh)
-        self._spent = more
+            ending[member.uid] = member
         self.units.append(unit)
+        self._gains.append(gain)
         self.gained += gain
         return True
 
-    def _gain(self, members: Iterable[Member]) -> int:
-        slot = self._slot
-        return sum([n for member in members for where, n in member.gains if where is slot])
-
     def _gain_of(self, units: Iterable[Unit]) -> int:
+        slot = self._slot
         fresh = {m.uid: m for unit in units for m in self._round.fresh(self._trial, unit)}
-        return self._gain(fresh.values())
+        return sum([n for m in fresh.values() for where, n in m.gains if where is slot])
 
     def needed(self, need: int) -> list[Unit]:
         """Those of them that are needed: the last ones in order are left out first."""
-        kept = list(self.units)
-        for unit in reversed(self.units) if len(kept) > 1 else ():
+        if all(len(unit.members) == 1 for unit in self.units):
+            beyond, found = self.gained - need, list[Unit]()
+            for unit, gain in zip(reversed(self.units), reversed(self._gains), strict=True):
+                if gain <= beyond:
+                    beyond -= gain
+                else:
+                    found.append(unit)
+            return found[::-1]
+        kept = list(self.units)  # a gang as a whole may be there, and members of it
+        for unit in reversed(self.units):
             others = [one for one in kept if one is not unit]
             if self._gain_of(others) >= need:
                 kept = others
@@ -646,7 +659,8 @@ class _Picked:
         """One to which others may be added."""
         found = _Picked(self._round, self._trial, self._slot)
         found._ending, found._spent = dict(self._ending), self._spent
-        found.units, found.gained = list(self.units), self.gained
+        found._gains, found.units = list(self._gains), list(self.units)
+        found.gained = self.gained
         return found
 
 

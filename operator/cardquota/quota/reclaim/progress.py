@@ -30,8 +30,8 @@ class WaitingOne(NamedTuple):
 
 
 def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
-    """The pod, by uid, or gang, by `namespace/name`, as it waits now. None: it does no longer, since
-    it has started, or is gone or about to go.
+    """The pod, by uid, or gang, by `namespace/name`, as it waits now. None: it does no longer: it
+    has started, is gone, or about to go.
     """
     record, group = ledger.pods.get(key), ledger.groups.get(key)
     if record is not None:
@@ -39,9 +39,7 @@ def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
         if facts.terminating or facts.state is State.BOUND:
             return None
         asked = _asked([record], card)
-        return WaitingOne(
-            facts.namespace, facts.name, False, record.queue, facts.priority, asked
-        )
+        return WaitingOne(facts.namespace, facts.name, False, record.queue, facts.priority, asked)
     if group is None or group.facts is None:
         return None
     waiting = [one for one in group.members.values() if one.facts.state is not State.BOUND]
@@ -90,11 +88,12 @@ def may_still_end(
     facts, queue = record.facts, record.queue
     account = ledger.account(queue)
     group = ledger.groups.get(facts.group) if facts.group else None
-    if not facts.preemptable or not record.held or ledger.mode_in(facts.namespace) is not Mode.ENFORCE:
-        return False
-    if group is not None and group.facts is not None and not group.facts.preemptable:
+    kept = group is not None and group.facts is not None and not group.facts.preemptable
+    if kept or not facts.preemptable or not record.held:
         return False
     if record.stamp is None and not past_admission:
+        return False
+    if ledger.mode_in(facts.namespace) is not Mode.ENFORCE:
         return False
     if account is None or account.facts is None or way is ReclaimWay.PREEMPT:
         return account is not None

@@ -4,7 +4,7 @@ A node has one slot for the cards of a name. Of shared memory each card of a nod
 memory is on one card.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from ..cards.card import is_memory
@@ -58,7 +58,8 @@ class Slots:
         self._now = now
         self._by_card: dict[str, dict[str, list[Slot]]] = {card: {} for card in cards}
         """By card and node: of memory a place for each card of the node."""
-        self._resources: dict[str, str] = {}
+        self._by_node: dict[str, list[tuple[str, bool, list[Slot]]]] = {}
+        """By node: resource names, whether that is of memory, and the slots."""
         self._for_pods: dict[tuple[str, bytes, Tolerations], list[Slot]] = {}
 
     def read(self) -> Steps[None]:
@@ -69,8 +70,11 @@ class Slots:
                 yield
             for card, offered in offers:
                 if card.name in self._by_card:
-                    self._resources[card.name] = card.resource
-                    self._read_node(node, card.name, card.resource, offered)
+                    slots = self._read_node(node, card.name, card.resource, offered)
+                    if slots:
+                        self._by_card[card.name][node] = slots
+                        row = card.resource, is_memory(card.name), slots
+                        self._by_node.setdefault(node, []).append(row)
         for number, uid in enumerate(list(self._ledger.being_deleted), 1):
             if number % _NODES == 0:
                 yield
@@ -79,20 +83,20 @@ class Slots:
                 for slot, amount in self.gains(record):
                     slot.room += amount
 
-    def _read_node(self, node: str, card: str, resource: str, offered: int) -> None:
+    def _read_node(self, node: str, card: str, resource: str, offered: int) -> list[Slot]:
         ledger = self._ledger
         facts = ledger.nodes.get(node)
         taints = facts.taints if facts is not None else ()
         if not is_memory(card):
-            if node in ledger.card_memory.open_to_cards:
-                used = ledger.nodes.free.used.get(node, {}).get(resource, 0)
-                self._by_card[card][node] = [Slot(node, offered - used, taints)]
-            return
+            if node not in ledger.card_memory.open_to_cards:
+                return []
+            used = ledger.nodes.free.used.get(node, {}).get(resource, 0)
+            return [Slot(node, offered - used, taints)]
         shared = ledger.card_memory.nodes.get(node)
         if shared is None or shared.shape is None or not shared.takes_memory:
-            return
+            return []
         left = shared.shape.allocatable - shared.held
-        self._by_card[card][node] = [
+        return [
             Slot(
                 node,
                 _NEVER if i in shared.broken else min(left, size - used - shared.unknown),
@@ -107,25 +111,25 @@ class Slots:
         late = now is not None and facts.gone_by is not None and facts.gone_by + LATE < now
         return facts.terminating and not late
 
-    def gains(self, record: PodRecord) -> Iterator[tuple[Slot, int]]:
+    def gains(self, record: PodRecord) -> list[tuple[Slot, int]]:
         """What each slot has more once a bound pod is gone. Of memory whose card is not known, all
         cards of its node.
         """
-        facts = record.facts
+        facts, found = record.facts, list[tuple[Slot, int]]()
         if facts.state is not State.BOUND:
-            return
-        for card, resource in self._resources.items():
-            slots = self._by_card[card].get(facts.node)
-            amount = next((n for name, n in facts.devices if name == resource), 0)
-            if not slots or not amount:
-                continue
-            if not is_memory(card):
-                yield slots[0], amount
-                continue
-            shared = self._ledger.card_memory.nodes.get(facts.node)
-            place = shared.card_of(facts.uid) if shared is not None and facts.placement else -1
-            for slot in slots if place < 0 else slots[place : place + 1]:
-                yield slot, amount
+            return found
+        for resource, by_memory, slots in self._by_node.get(facts.node, ()):
+            for name, amount in facts.devices:
+                if name != resource:
+                    continue
+                if not by_memory:
+                    found.append((slots[0], amount))
+                    continue
+                shared = self._ledger.card_memory.nodes.get(facts.node)
+                place = shared.card_of(facts.uid) if shared is not None and facts.placement else -1
+                here = slots if place < 0 else slots[place : place + 1]
+                found += [(slot, amount) for slot in here]
+        return found
 
     def for_pod(self, facts: PodFacts, card: str) -> list[Slot]:
         """The slots of a card that a pod may use: by its selector, and by taints. None of them if

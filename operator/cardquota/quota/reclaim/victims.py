@@ -1,6 +1,6 @@
 """Who could end: an elastic member, a pod without a gang, or a gang as a whole (L4)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
@@ -11,7 +11,7 @@ from ..amounts import is_card
 from ..ledger.groups.group_holdings import BoundKey, bound_key
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..pods.pod_facts import State
+from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import ChargeState, PodRecord
 from ..steps import Steps
 from ..vocabulary import Mode
@@ -20,6 +20,8 @@ from .slots import Slot, Slots
 
 _PODS: Final = 4_096
 """Pods that one step looks at: some milliseconds."""
+_HELD: Final = (ChargeState.ALLOCATED, ChargeState.RELEASED)
+_BOUND: Final = State.BOUND
 _LAST: Final = BoundKey("~", "", "")
 """Of who has no node yet: later than all that are bound."""
 
@@ -29,9 +31,9 @@ class Member(NamedTuple):
 
     uid: str
     record: PodRecord
-    holds: tuple[tuple[str, str, int], ...]
+    holds: Sequence[tuple[str, str, int]]
     """Queue, card and amount of what it is charged."""
-    gains: tuple[tuple[Slot, int], ...]
+    gains: Sequence[tuple[Slot, int]]
     """What slots have more when it is gone."""
     bound: bool
 
@@ -50,11 +52,13 @@ class Unit:
     """Of who was bound last."""
     placed: bool
     """Whether one of them has a node."""
+    coming: bool
+    """Whether one of them has none yet."""
     barrier: Obstacle | None
     """Why they may not end for anybody."""
     reclaimable: bool
     """Whether they may end for other queues, by what their queue says."""
-    rank: int = 0
+    rank: int
     """By how much its queue is above its share of the card, the most first."""
 
     @property
@@ -93,13 +97,13 @@ def read_units(ledger: LedgerReader, slots: Slots, scope: Scope) -> Steps[Units]
     """Find them, and note each at the slots where it holds something. Costs a step for each pod."""
     reader = _UnitReader(ledger, slots, scope)
     queues = {queue for queue, _ in scope.above}.union(scope.preempting)
-    records = list(ledger.pods.values())
+    records, cards = list(ledger.pods.values()), scope.cards
     for first in range(0, len(records), _PODS):
         for record in records[first : first + _PODS]:
             # The state of one that is gone meanwhile does not change any more.
-            if record.queue in queues and record.charge_state <= ChargeState.RELEASED:
-                for card, amount in record.charge:
-                    if amount and card in scope.cards:
+            if record.queue in queues and record.charge_state in _HELD:
+                for card, _ in record.charge:
+                    if card in cards:
                         reader.see(record)
                         break
         yield
@@ -117,18 +121,19 @@ class Protection(StrEnum):
     """No quota is enforced in its namespace."""
 
 
-def protection_of(ledger: LedgerReader, record: PodRecord, *, past: bool) -> Protection | None:
+def protection_of(
+    ledger: LedgerReader, record: PodRecord, *, past: bool, enforced: bool
+) -> Protection | None:
     """Of a pod that holds something in a queue. `past`: whether pods may end that came past
-    admission.
+    admission. `enforced`: whether rules are, in its namespace.
     """
     facts = record.facts
     group = ledger.groups.get(facts.group) if facts.group else None
     of_group = group.facts if group is not None else None
     if not facts.preemptable or (of_group is not None and not of_group.preemptable):
         return Protection.NOT_PREEMPTABLE
-    if facts.stamp is None and not (past and facts.state is State.BOUND and record.assumed is None):
+    if facts.stamp is None and not (past and facts.state is _BOUND and record.assumed is None):
         return Protection.PAST_ADMISSION
-    enforced = ledger.mode_in(facts.namespace) is Mode.ENFORCE
     return None if enforced else Protection.NOT_ENFORCED
 
 
@@ -163,6 +168,8 @@ class _UnitReader:
         self._slots = slots
         self._scope = scope
         self._groups: set[str] = set()
+        self._enforced: dict[str, bool] = {}
+        self._reclaimable: dict[str, bool] = {}
         self.found = Units()
 
     def see(self, record: PodRecord) -> None:
@@ -174,11 +181,11 @@ class _UnitReader:
                 self._groups.add(facts.group)
                 self._see_group(self._ledger.groups[facts.group])
         elif self._may_be_seen(record):
-            self._add([record], elastic=False)
+            self._add_one(record, elastic=False)
 
     def _may_be_seen(self, record: PodRecord) -> bool:
         """One without a node ends only for its own queue."""
-        bound = record.facts.state is State.BOUND
+        bound = record.facts.state is _BOUND
         return bound or (record.facts.state is State.OPEN and self._preempts(record))
 
     def _preempts(self, record: PodRecord) -> bool:
@@ -193,75 +200,115 @@ class _UnitReader:
         if len(needed) == group.minimum:
             elastic = [*elastic, *filter(self._may_be_seen, coming)]
         for one in elastic:
-            self._add([one], elastic=True)
-        if group.gang or group.facts is None:
-            self._add(staying.everybody, elastic=False)
-        else:
+            self._add_one(one, elastic=True)
+        everybody = staying.everybody
+        if everybody and (group.gang or group.facts is None):
+            self._add_whole(everybody)
+        elif everybody:
             alone = needed if len(needed) == group.minimum else [*needed, *coming]
             for one in filter(self._may_be_seen, alone):
-                self._add([one], elastic=False)
+                self._add_one(one, elastic=False)
 
-    def _add(self, records: list[PodRecord], *, elastic: bool) -> None:
-        if not records:
-            return
+    def _add_one(self, record: PodRecord, *, elastic: bool) -> None:
+        facts, member = record.facts, self._member(record)
+        barrier, priority, bound = self._barrier_of(record), facts.priority, member.bound
+        reclaimable = self._is_reclaimable(record.queue)
+        key, rank = _bound(facts), self._rank(member)
+        one = (member,)
+        self._put(
+            Unit(
+                one,
+                record.queue,
+                elastic,
+                priority,
+                key,
+                bound,
+                not bound,
+                barrier,
+                reclaimable,
+                rank,
+            )
+        )
+
+    def _add_whole(self, records: list[PodRecord]) -> None:
+        """A gang. One of very many pods can never end."""
+        too_many = len(records) > MOST_VICTIMS
+        members = tuple(map(self._member, records)) if not too_many else ()
+        barriers = {self._barrier_of(one) for one in records}
+        barrier = next(
+            (one for one in (Obstacle.PROTECTED, Obstacle.BUDGET) if one in barriers), None
+        )
+        bound = [one.facts.state is _BOUND for one in records]
         queues = {one.queue for one in records}
-        last = max(
-            (bound_key(one.facts) if one.facts.scheduled else _LAST for one in records),
-            default=_LAST,
-        )
-        barrier = self._barrier(records)
         unit = Unit(
-            members=tuple(map(self._member, records)) if barrier is not Obstacle.TOO_MANY else (),
-            queue=queues.pop() if len(queues) == 1 else "",
-            elastic=elastic,
+            members,
+            queues.pop() if len(queues) == 1 else "",
+            elastic=False,
             priority=max(one.facts.priority for one in records),
-            bound=last,
-            placed=any(one.facts.state is State.BOUND for one in records),
-            barrier=barrier,
-            reclaimable=all(map(self._is_reclaimable, records)),
+            bound=max(_bound(one.facts) for one in records),
+            placed=any(bound),
+            coming=not all(bound),
+            barrier=Obstacle.TOO_MANY if too_many else barrier,
+            reclaimable=all(self._is_reclaimable(one.queue) for one in records),
+            rank=min(map(self._rank, members), default=0),
         )
-        unit.rank = min(
-            (
-                self._scope.above.get((queue, card), len(self._scope.above))
-                for member in unit.members
-                for queue, card, _ in member.holds
-            ),
-            default=0,
-        )
-        if barrier is not None:
-            self.found.barriers.add(barrier)
+        self._put(unit)
+
+    def _put(self, unit: Unit) -> None:
+        found = self.found
+        if unit.barrier is not None:
+            found.barriers.add(unit.barrier)
         if not unit.reclaimable:
-            self.found.barriers.add(Obstacle.PROTECTED)
-        slots = {slot for member in unit.members for slot, _ in member.gains}
-        for slot in slots:
-            self.found.by_slot.setdefault(slot, []).append(unit)
+            found.barriers.add(Obstacle.PROTECTED)
+        for slot in dict.fromkeys([slot for one in unit.members for slot, _ in one.gains]):
+            row = found.by_slot.get(slot)
+            if row is None:
+                found.by_slot[slot] = [unit]
+            else:
+                row.append(unit)
         if unit.queue in self._scope.preempting:
-            self.found.by_queue.setdefault(unit.queue, []).append(unit)
+            found.by_queue.setdefault(unit.queue, []).append(unit)
 
     def _member(self, record: PodRecord) -> Member:
-        holds = tuple((record.queue, card, n) for card, n in record.charge if n and is_card(card))
-        facts = record.facts
-        bound = facts.state is State.BOUND
-        return Member(facts.uid, record, holds, tuple(self._slots.gains(record)), bound)
+        queue, facts = record.queue, record.facts
+        holds = [(queue, card, n) for card, n in record.charge if n and is_card(card)]
+        bound = facts.state is _BOUND
+        return Member(facts.uid, record, holds, self._slots.gains(record), bound)
 
-    def _barrier(self, records: list[PodRecord]) -> Obstacle | None:
-        if len(records) > MOST_VICTIMS:
-            return Obstacle.TOO_MANY
-        if not all(map(self._may_end, records)):
+    def _rank(self, member: Member) -> int:
+        above = self._scope.above
+        last = len(above)
+        if len(member.holds) == 1:
+            queue, card, _ = member.holds[0]
+            return above.get((queue, card), last)
+        return min([above.get((q, card), last) for q, card, _ in member.holds], default=last)
+
+    def _barrier_of(self, record: PodRecord) -> Obstacle | None:
+        if not self._may_end(record):
             return Obstacle.PROTECTED
-        excluded = self._scope.excluded
-        if any(one.facts.uid in excluded for one in records):
-            return Obstacle.BUDGET
-        return None
+        return Obstacle.BUDGET if record.facts.uid in self._scope.excluded else None
 
     def _may_end(self, record: PodRecord) -> bool:
+        facts = record.facts
+        enforced = self._enforced.get(facts.namespace)
+        if enforced is None:
+            enforced = self._ledger.mode_in(facts.namespace) is Mode.ENFORCE
+            self._enforced[facts.namespace] = enforced
         past = self._scope.past_admission
-        return bool(record.queue) and protection_of(self._ledger, record, past=past) is None
+        found = protection_of(self._ledger, record, past=past, enforced=enforced)
+        return found is None and bool(record.queue)
 
-    def _is_reclaimable(self, record: PodRecord) -> bool:
-        account = self._ledger.account(record.queue)
-        facts = account.facts if account is not None and record.queue != OUTSIDE else None
-        return facts is not None and facts.reclaimable
+    def _is_reclaimable(self, queue: str) -> bool:
+        found = self._reclaimable.get(queue)
+        if found is None:
+            account = self._ledger.account(queue)
+            facts = account.facts if account is not None and queue != OUTSIDE else None
+            found = self._reclaimable[queue] = facts is not None and facts.reclaimable
+        return found
+
+
+def _bound(facts: PodFacts) -> BoundKey:
+    return bound_key(facts) if facts.scheduled else _LAST
 
 
 def in_order(units: list[Unit]) -> list[Unit]:
