@@ -190,6 +190,7 @@ class Operator:
         if self._enqueue is not None:
             parts.append(self._enqueue.votes)
         writers = term_writers(client, self._elector.time_left, self._fence, settings)
+        self._reclaim_notes = ReclaimNotes()
         if settings.reclaim.mode is not ReclaimMode.OFF:
             parts.append(
                 Reclaimer(
@@ -198,6 +199,7 @@ class Operator:
                     self._events,
                     self._metrics,
                     settings,
+                    self._reclaim_notes,
                     unsure=self._unsure,
                     changed=self._notifier.notify,
                     clock=time.monotonic,
@@ -246,7 +248,6 @@ class Operator:
             access=access if asks else None,
             page=page,
         )
-        self._reclaim_notes = ReclaimNotes()
         self._audit = AuditRecord(client, settings.namespace, self._metrics, time.time)
         self._admission = self._make_admission()
         self._stop = asyncio.Event()

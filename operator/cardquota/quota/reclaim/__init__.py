@@ -9,6 +9,7 @@ the way.
 from .beneficiaries import preempt_waiters, reclaim_waiters
 from .plan import (
     MOST_VICTIMS,
+    PAUSE,
     Beneficiary,
     NoPlan,
     Obstacle,
