@@ -20,6 +20,11 @@ def _told(when: str, says: Said, do: str = _SAYS) -> Entry:
     return Entry(under=_TAKEN, when=when, says=says, where=(Where.ANSWER,), rule="L7", do=do)
 
 
+def _checked(when: str, says: Said) -> Entry:
+    where = (Where.CHECK_ONLY,)
+    return Entry(under=_TAKEN, when=when, says=says, where=where, rule="L7", do=_NOTHING)
+
+
 _MAY_END: Final = say(
     m.may_end,
     _VISION,
@@ -106,4 +111,18 @@ TAKING_BACK: Final = (
     _told("The same, of one that says that it must not.", say(m.never_preemptable), _NOTHING),
     _told("The same, of one that came past admission.", say(m.never_past_admission), _NOTHING),
     _told("The same, in a namespace that is not enforced.", say(m.never_unenforced), _NOTHING),
+    _checked(
+        "Cards may be taken back: what `check` looks for.",
+        say(m.mode_is, "dryRun", 60, 30),
+    ),
+    _checked(
+        "Pods would end for one that waits.",
+        say(m.would_end, "pod <team/train>", _RESEARCH, _H200, 2, ["vision/chat-1"]),
+    ),
+    _checked(
+        "None would.",
+        say(m.stands, "pod <team/train>", _RESEARCH, say(m.nobody_above, _H200)),
+    ),
+    _checked("Very many wait.", say(m.more_wait, 12, would_end=True)),
+    _checked("Still more wait.", say(m.not_looked_at, 1_200)),
 )

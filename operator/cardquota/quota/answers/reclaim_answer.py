@@ -71,21 +71,10 @@ def for_waiting(
     does not wait for cards. Costs by all pods, in steps of some milliseconds; that only for one for
     which something may be ended.
     """
-    group = gang_of(ledger, record)
-    if record.gated:
-        way, members = ReclaimWay.PREEMPT, lacking_cards_alone(ledger, record)
-    else:
-        way = ReclaimWay.RECLAIM
-        of_group = [record] if group is None else group.members.values()
-        members = [one for one in of_group if waits_for_node(one)]
-        if not any(one.facts.uid in ledger.unplaced for one in members):
-            return None
-    card = _card_of(members, way)
-    if not card:
+    found = lacks_quota(ledger, record) if record.gated else _lacks_node(ledger, record)
+    if found is None:
         return None
-    if group is not None and way is ReclaimWay.PREEMPT and group.started:
-        group = None  # its members go one by one
-    one = beneficiary_of(way, members, group, card)
+    one, members = found
     told = _plan_told(ledger, one, record, rules)
     if told is None:
         told = _not_asked(ledger, one, members, rules)
@@ -100,16 +89,32 @@ def for_waiting(
     return _obstacle(result, one)
 
 
-def _card_of(members: Sequence[PodRecord], way: ReclaimWay) -> str:
-    """The card that it lacks; empty: none."""
-    for one in members:
-        if way is ReclaimWay.RECLAIM:
-            cards = tuple(card for card, n in one.charge if n and is_card(card))
-        else:
-            cards = one.request.cards if one.request is not None and one.request.amount else ()
-        if cards:
-            return cards[0]
-    return ""
+def lacks_quota(
+    ledger: LedgerReader, record: PodRecord
+) -> tuple[Beneficiary, Sequence[PodRecord]] | None:
+    """The pod at our gate, or its gang, and the pods that start together. None: it lacks something
+    else than cards of its queue's quota, or nothing.
+    """
+    members, group = lacking_cards_alone(ledger, record), gang_of(ledger, record)
+    if group is not None and group.started:
+        group = None  # its members go one by one
+    asked = (one.request.cards for one in members if one.request and one.request.amount)
+    card = next((cards[0] for cards in asked if cards), "")
+    return (beneficiary_of(ReclaimWay.PREEMPT, members, group, card), members) if card else None
+
+
+def _lacks_node(
+    ledger: LedgerReader, record: PodRecord
+) -> tuple[Beneficiary, Sequence[PodRecord]] | None:
+    """The same of one that was released, if no node was found for it, or for any of its gang."""
+    group = gang_of(ledger, record)
+    of_group = [record] if group is None else group.members.values()
+    members = [one for one in of_group if waits_for_node(one)]
+    if not any(one.facts.uid in ledger.unplaced for one in members):
+        return None
+    charged = (card for one in members for card, n in one.charge if n and is_card(card))
+    card = next(charged, "")
+    return (beneficiary_of(ReclaimWay.RECLAIM, members, group, card), members) if card else None
 
 
 def _told(state: str, message: str, one: Beneficiary) -> ReclaimAnswer:
@@ -213,23 +218,27 @@ def _obstacle(result: NoPlan | None, asked: Beneficiary) -> ReclaimAnswer:
     """Why nothing can be ended for it. None: nothing needs to be."""
     if result is None:
         return _told("RoomOnNodes", m.room_on_nodes(asked.card), asked)
+    return _told(result.obstacle, obstacle_text(result), result.beneficiary)
+
+
+def obstacle_text(result: NoPlan) -> str:
+    """Why nothing can be ended for one that waits, as a sentence."""
     one, queues = result.beneficiary, result.queues
     match result.obstacle:
         case Obstacle.NOBODY_ABOVE if one.way is ReclaimWay.PREEMPT:
-            text = m.nobody_lower(one.queue)
+            return m.nobody_lower(one.queue)
         case Obstacle.NOBODY_ABOVE:
-            text = m.nobody_above(one.card)
+            return m.nobody_above(one.card)
         case Obstacle.PROTECTED:
-            text = m.all_protected(queues)
+            return m.all_protected(queues)
         case Obstacle.BUDGET:
-            text = m.budget_keeps(queues)
+            return m.budget_keeps(queues)
         case Obstacle.NO_ROOM_ON_NODES:
-            text = m.no_room_on_nodes(one.card)
+            return m.no_room_on_nodes(one.card)
         case Obstacle.TOO_MANY:
-            text = m.too_many(MOST_VICTIMS)
+            return m.too_many(MOST_VICTIMS)
         case Obstacle.LEAVING:
-            text = m.enough_leaves(one.card)
-    return _told(result.obstacle, text, one)
+            return m.enough_leaves(one.card)
 
 
 # --- one that has cards ---------------------------------------------------------------------------

@@ -41,10 +41,9 @@ def ends_for_it(card: str, since: str, number: int, left: int, named: Sequence[s
     """A plan is being carried out for it. `since`: when it was decided. `number`: how many pods
     end; `left`: how many of these are still there; `named`: those that the reader may see.
     """
-    others = left - len(named)
-    of_others = [f"{others} of other namespaces"] if others else []
-    there = ", ".join([*(f"<{show(name)}>" for name in named), *of_others])
-    still = f"<{left}> of them are still there ({there})" if left else "all of them are gone"
+    more = f" and {left - len(named)} more" if left > len(named) else ""
+    names = f" ({', '.join(f'<{show(name)}>' for name in named)}{more})" if named else ""
+    still = f"<{left}> of them are still there{names}" if left else "all of them are gone"
     return (
         f"{counted(number, 'pod')} end to make room of <{show(card)}> for it, since {show(since)}, "
         f"and nobody else gets that card meanwhile: {still}; wait"
@@ -254,6 +253,44 @@ def for_higher_priority(text: str, priority: int, *, dry_run: bool = False) -> s
         f"{text}; a pod of its own queue that lacks quota and has a priority above <{priority}> "
         f"may end it{words}"
     )
+
+
+# --- for `check` ----------------------------------------------------------------------------------
+
+
+def mode_is(mode: str, after: float, preempt_after: float) -> str:
+    """Where pods are ended, or it is said which would be. The latter: seconds."""
+    nothing = ", and nothing is" if mode == "dryRun" else ""
+    return (
+        f"reclaim is {mode}: below is what would be ended now for those who wait{nothing}; they "
+        f"wait <{after:g}> s for a node before that, or <{preempt_after:g}> s for quota, and "
+        "PodDisruptionBudgets and limits of evictions are not looked at here"
+    )
+
+
+def would_end(who: str, queue: str, card: str, asked: int, victims: Sequence[str]) -> str:
+    """A plan for one that waits. `who`: with its kind. `victims`: with their namespaces."""
+    return (
+        f"for {who} of Queue <{show(queue)}>, which lacks <{asked}> of <{show(card)}>, "
+        f"{counted(len(victims), 'pod')} would end: {listed(victims)}"
+    )
+
+
+def stands(who: str, queue: str, text: str) -> str:
+    """What is said of one that waits, as above."""
+    return f"{who} of Queue <{show(queue)}>: {text}"
+
+
+def more_wait(number: int, *, would_end: bool) -> str:
+    """Those who wait that are not told, each like the others. `would_end`: whether pods would end
+    for them.
+    """
+    return f"for {number} more that wait {'pods' if would_end else 'no pods'} would end"
+
+
+def not_looked_at(number: int) -> str:
+    """Of very many who wait."""
+    return f"{number} more wait, and it was not looked at whether pods would end for them"
 
 
 def _queues(queues: Sequence[str]) -> str:

@@ -249,7 +249,7 @@ def test_l7_pods_of_other_namespaces_that_end_are_numbers() -> None:
     ledger = cluster(borrowed(bound={"x": "a 1 n1 times=4 namespace=secret"}))
     see(ledger, with_plan(unplaced("w", "b 1"), "uid-x-0"))
     text = told(ledger, "w")[1]
-    assert "<1> of them are still there (1 of other namespaces)" in text
+    assert "meanwhile: <1> of them are still there; wait" in text
     assert "secret" not in text
 
 
