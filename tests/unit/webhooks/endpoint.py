@@ -147,6 +147,7 @@ class Endpoint:
             late=lambda: self.late,
             audited=lambda *row: self.audited.append(row),
         )
+        self.reclaim_notes = ReclaimNotes()
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
         self.scales = ScaleReviews(
@@ -166,7 +167,9 @@ class Endpoint:
             self.scales,
             RefusedWriteReviews(refused),
             VolcanoJobReviews(ledger, visibility, self.claims, known),
-            QuestionReviews(ledger, settings, known, lambda: NOW, clock, refused, ReclaimNotes()),
+            QuestionReviews(
+                ledger, settings, known, lambda: NOW, clock, refused, self.reclaim_notes
+            ),
         ]
         self.server = AdmissionServer(reviewers, self.metrics, audit=audit)
 

@@ -42,6 +42,25 @@ async def test_f5_the_answer_is_added_as_the_status(endpoint: Endpoint) -> None:
     assert endpoint.counted(v.WORKLOAD_REVIEWS, "answer") == 1
 
 
+async def reclaim_of(mode: str, *, seen: float | None = None) -> dict[str, Any] | None:
+    """What is told of a pod without a node, whose queue is owed the cards that another holds."""
+    said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    waits = a_pod("w").with_uid("w").in_queue("owed").naming(H200).asking_for(1)
+    waits = waits.stamped("owed", {H200: 1}).put([said], "status", "conditions")
+    held = [
+        a_pod(name).with_uid(name).in_queue("queue").naming(H200).asking_for(4)
+        for name in ("a", "b")
+    ]
+    held = [one.stamped("queue", {H200: 4}).on_node("h200-a") for one in held]
+    queues = (a_queue(name).with_quota({H200: 8}) for name in ("queue", "owed"))
+    async with Endpoint(*queues, *held, waits, reclaim=mode) as endpoint:
+        if seen is not None:
+            endpoint.reclaim_notes.look(endpoint.ledger.unplaced, endpoint.now - seen)
+        found = await asked(endpoint, {"kind": "Pod", "name": "w"})
+        told: dict[str, Any] | None = found.patch[0]["value"].get("reclaim")
+        return told
+
+
 @pytest.mark.parametrize(
     ("version", "known"),
     [("", True), (None, True), ("batch/v1", True), ("batch.volcano.sh/v1alpha1", False)],
@@ -86,3 +105,18 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
     answers = [await first, await other]
     assert (again.code, again.text) == (429, answer_messages.too_many_questions())
     assert [one.code for one in answers] == [404, 404]
+
+
+async def test_l7_what_could_be_taken_back_is_in_the_answer() -> None:
+    found = await reclaim_of("on", seen=20.0)
+    assert found is not None
+    assert (found["state"], found["withinSeconds"]) == ("Possible", 40)
+    assert found["queues"] == [
+        {"queue": "queue", "pods": 1, "cards": [{"name": H200, "amount": 4}]}
+    ]
+    assert (await reclaim_of("on") or {})["withinSeconds"] == 60
+
+
+async def test_l7_by_the_setting_it_is_left_out() -> None:
+    assert await reclaim_of("off") is None
+    assert (await reclaim_of("dryRun") or {})["state"] == "DryRun"

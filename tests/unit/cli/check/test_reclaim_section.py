@@ -48,9 +48,11 @@ def test_l7_nothing_is_said_where_reclaim_is_off() -> None:
 def test_l7_what_would_be_ended_and_for_whom() -> None:
     found = section(cluster(borrowed()))
     assert found.notes == [
-        "reclaim is dryRun: below is what would be ended now for those who wait, and nothing is; "
-        "they wait <60> s for a node before that, or <30> s for quota, and PodDisruptionBudgets "
-        "and limits of evictions are not looked at here",
+        (
+            "reclaim is dryRun: below is what would be ended now for those who wait, and nothing "
+            "is; they wait <60> s for a node before that, or <30> s for quota, and "
+            "PodDisruptionBudgets and limits of evictions are not looked at here"
+        ),
         f"for pod <team/w> of Queue <b>, which lacks <1> of <{H200}>, 1 pod would end: team/x-3",
     ]
     assert (found.findings, found.complete) == ([], True)
@@ -71,14 +73,16 @@ def test_l7_who_waits_for_quota_and_for_whom_none_would_end() -> None:
     )
     assert section(cluster(case)).notes[1:] == [
         f"for pod <team/u> of Queue <c>, which lacks <1> of <{H200}>, 1 pod would end: team/y",
-        "pod <team/same> of Queue <d>: nothing is ended for it: no pod in Queue <d> that holds "
-        "these cards has a lower priority; wait, or use a higher priority class",
+        (
+            "pod <team/same> of Queue <d>: nothing is ended for it: no pod in Queue <d> that holds "
+            "these cards has a lower priority; wait, or use a higher priority class"
+        ),
     ]
 
 
 def test_l7_a_queue_for_which_reclaim_is_off() -> None:
     ledger = cluster(borrowed())
-    see(ledger, queue("b", 4).annotated(v.RECLAIM_PLAN, "off"))
+    see(ledger, queue("b", 4).annotated(v.QUEUE_RECLAIM, "off"))
     assert len(section(ledger).notes) == 1
 
 
@@ -103,11 +107,15 @@ def test_l7_pods_that_end_for_somebody() -> None:
     see(ledger, unplaced("other", "b 1"))
     found = section(ledger, "on")
     assert found.notes[1:] == [
-        f"pod <team/w> of Queue <b>: 2 pods end to make room of <{H200}> for it, since "
-        "2026-01-01T23:58:50Z, and nobody else gets that card meanwhile: <1> of them are still "
-        "there (<team/x-0>); wait",
-        f"pod <team/other> of Queue <b>: pods are being ended to make room of <{H200}> for "
-        "another pod or group, and it is looked at once that has started; wait a few minutes",
+        (
+            f"pod <team/w> of Queue <b>: 2 pods end to make room of <{H200}> for it, since "
+            "2026-01-01T23:58:50Z, and nobody else gets that card meanwhile: <1> of them are still "
+            "there (<team/x-0>); wait"
+        ),
+        (
+            f"pod <team/other> of Queue <b>: pods are being ended to make room of <{H200}> for "
+            "another pod or group, and it is looked at once that has started; wait a few minutes"
+        ),
     ]
     assert found.findings == []
 

@@ -108,9 +108,9 @@ def test_l7_of_a_dry_run_it_is_told_that_nothing_ends() -> None:
 
 def test_l7_a_queue_may_say_less_than_the_installation() -> None:
     ledger = cluster(borrowed())
-    see(ledger, queue("b", 4).annotated(v.RECLAIM_PLAN, "dryRun"))
+    see(ledger, queue("b", 4).annotated(v.QUEUE_RECLAIM, "dryRun"))
     assert told(ledger, "w")[0] == "DryRun"
-    see(ledger, queue("b", 4).annotated(v.RECLAIM_PLAN, "off"))
+    see(ledger, queue("b", 4).annotated(v.QUEUE_RECLAIM, "off"))
     assert told(ledger, "w") == (
         "Off",
         (
