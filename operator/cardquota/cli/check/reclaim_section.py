@@ -133,7 +133,7 @@ def _in_vain(ledger: Ledger, settings: Settings, now: float) -> Iterator[Finding
     for key, plan in sorted(ledger.plans.items()):
         for record in filter(None, map(ledger.pods.get, plan.victims)):
             facts = record.facts
-            late = now - facts.gone_by if facts.terminating and facts.gone_by is not None else 0.0
+            late = now - facts.gone_by if facts.gone_by is not None else 0.0
             if late > LATE:
                 why, _, advice = not_gone(int(late)).partition("; ")
                 about = "Pod", facts.namespace, facts.name

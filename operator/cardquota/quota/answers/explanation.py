@@ -187,18 +187,18 @@ def _reclaim(
     ledger: LedgerReader, standing: _Judged, record: PodRecord, rules: ReclaimRules
 ) -> Steps[ReclaimAnswer | None]:
     """`record`: the pod that is told of. Of one that waits for anything but cards nothing is told,
-    nor of a workload whose next pod is told of.
+    nor of a workload whose next pod is told of, nor of one that went meanwhile.
     """
-    if ledger.pods.get(record.facts.uid) is not record:
-        return None
     match standing.state:
         case WorkloadState.WAITS if standing.reason == Reason.INSUFFICIENT_CARD:
-            return (yield from for_waiting(ledger, record, rules))
+            found = yield from for_waiting(ledger, record, rules)
         case WorkloadState.RELEASED:
-            return (yield from for_waiting(ledger, record, rules))
+            found = yield from for_waiting(ledger, record, rules)
         case WorkloadState.FITS | WorkloadState.ENDS:
-            return (yield from for_holding(ledger, record, rules))
-    return None
+            found = yield from for_holding(ledger, record, rules)
+        case _:
+            found = None
+    return found if ledger.pods.get(record.facts.uid) is record else None
 
 
 # --- how it stands --------------------------------------------------------------------------------

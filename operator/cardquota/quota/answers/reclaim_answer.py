@@ -253,7 +253,8 @@ def for_holding(
     card = next((card for card, n in record.charge if n and is_card(card)), "")
     if not card or record.queue == OUTSIDE or record.facts.state is not State.BOUND:
         return None
-    if (ends := _ends(ledger, record)) is not None:
+    ends = _ends(ledger, record)
+    if ends is not None or record.facts.terminating:
         return ends
     enforced = ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
     past = rules.past_admission
@@ -308,8 +309,7 @@ def _for_queues(
     """State and sentence: whether other queues may have its cards."""
     queue = record.queue
     account = ledger.account(queue)
-    assert account is not None  # noqa: S101 - for mypy: it holds something there
-    if account.facts is None or not account.facts.reclaimable:
+    if account is None or account.facts is None or not account.facts.reclaimable:
         return "NotReclaimable", m.queue_gives_nothing(queue)
     unit, elastic = _unit(ledger, record)
     text = m.unit_text(len(unit), elastic=elastic)

@@ -197,7 +197,7 @@ def lacking_cards_alone(ledger: LedgerReader, record: PodRecord) -> list[PodReco
     """
     account = ledger.account(record.queue)
     group = ledger.groups.get(record.facts.group) if record.facts.group else None
-    if account is None or not record.releasable:
+    if account is None:
         return []
     if group is not None and group.gang and not group.started:
         members = _starting(ledger, account, group)

@@ -80,6 +80,31 @@ def test_l7_who_waits_for_quota_and_for_whom_none_would_end() -> None:
     ]
 
 
+def test_l7_the_highest_priority_comes_first_and_who_may_not_is_left_out() -> None:
+    queues = dict.fromkeys("cdef", 1)
+    case = borrowed(
+        queues=queues,
+        bound={name: f"{name} 1 n1" for name in queues},
+        unplaced={},
+        gated={
+            "a": "c 1 priority=1",
+            "b": "d 1 priority=2",
+            "never": "e 1 priority=9 policy=Never",
+            "other": "f 1 priority=9 card=H800",
+        },
+    )
+    told = [note.partition(" of Queue")[0] for note in section(cluster(case)).notes[1:]]
+    assert told == ["for pod <team/b>", "for pod <team/a>"]
+
+
+def test_l7_pods_that_came_past_admission_may_end_where_the_setting_says_so() -> None:
+    ledger = cluster(borrowed(bound={"x": "a 1 n1 times=4 past=yes"}))
+    assert "nothing is ended for it" in section(ledger).notes[1]
+    more = {"reclaim": {"mode": "dryRun", "pastAdmission": True}}
+    found = reclaim_section(CheckedCluster(ledger), Settings.model_validate(more), NOW)
+    assert "would end" in found.notes[1]
+
+
 def test_l7_a_queue_for_which_reclaim_is_off() -> None:
     ledger = cluster(borrowed())
     see(ledger, queue("b", 4).annotated(v.QUEUE_RECLAIM, "off"))
@@ -160,7 +185,6 @@ def test_l7_of_those_who_wait_so_many_are_looked_at() -> None:
         bound={f"x{n}": f"a 1 n{n} times=8" for n in range(100)},
         unplaced={f"w{n}": "b 1" for n in range(390)},
     )
-    assert (
-        section(cluster(case)).notes[-1]
-        == "134 more wait, and it was not looked at whether pods would end for them"
-    )
+    notes = section(cluster(case)).notes
+    assert notes[-2] == f"for {256 - MOST_TOLD} more that wait pods would end"
+    assert notes[-1] == "134 more wait, and it was not looked at whether pods would end for them"

@@ -7,9 +7,15 @@ import pytest
 
 from builders import H200, see
 from builders.pod import PodBody
-from cardquota.quota import to_its_end
+from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import AskedWorkload, ReclaimAnswer, ReclaimRules, explain
+from cardquota.quota.answers import (
+    AskedWorkload,
+    Explanation,
+    ReclaimAnswer,
+    ReclaimRules,
+    explain,
+)
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.plan_record import PlanRecord, plan_text
 from cardquota.quota.vocabulary import ReclaimMode
@@ -230,6 +236,40 @@ def test_l7_evictions_that_were_refused() -> None:
     )
 
 
+def test_l7_pods_that_came_past_admission_make_room_where_they_may() -> None:
+    ledger = cluster(borrowed(bound={"x": "a 1 n1 times=4 past=yes"}))
+    assert told(ledger, "w")[0] == "Protected"
+    assert told(ledger, "w", replace(ON, past_admission=True))[0] == "Possible"
+
+
+def test_l7_where_no_quota_is_enforced_nothing_is_told() -> None:
+    ledger = cluster(borrowed(unplaced={"w": "b 1 namespace=audited"}))
+    assert answer(ledger, "w", where="audited") is None
+
+
+@pytest.mark.parametrize("name", ["w", "x-0", "u"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_l7_between_any_two_steps_it_may_go_or_all(name: str, alone: bool) -> None:
+    def the_cluster() -> Ledger:
+        return cluster(borrowed(gated={"u": "a 1 priority=5"}))
+
+    def steps_of(ledger: Ledger) -> Steps[Explanation | None]:
+        return explain(ledger, AskedWorkload("Pod", "team", name), NOON, rules=ON)
+
+    for number in range(sum(1 for _ in steps_of(the_cluster()))):
+        ledger = the_cluster()
+        steps = steps_of(ledger)
+        for _ in range(number + 1):
+            next(steps)
+        for uid in [f"uid-{name}"] if alone else list(ledger.pods):
+            ledger.pod_gone(uid)
+        if not alone:
+            ledger.queue_gone("a")
+            ledger.queue_gone("b")
+        found = to_its_end(steps)
+        assert found is None or found.reclaim is None
+
+
 # --- what is under way ----------------------------------------------------------------------------
 
 
@@ -337,6 +377,15 @@ def test_l7_a_gang_at_the_gate() -> None:
     found = answer(cluster(case), "g", kind="PodGroup")
     assert found is not None
     assert (found.state, [one.pods for one in found.queues]) == ("Possible", [2])
+
+
+def test_l7_an_extra_member_of_a_gang_that_runs_waits_by_itself() -> None:
+    members = dict.fromkeys(("g1", "g2"), "a 1 n1 group=g")
+    case = above(groups={"g": "a 2"}, bound=members, gated={})
+    ledger = cluster(case)
+    extra = pod("w", Words.of("a 1 group=g priority=5")).gated()
+    see(ledger, with_plan(extra, "uid-g1"))
+    assert told(ledger, "w")[0] == "UnderWay"
 
 
 def test_l7_who_lacks_cpu_too_is_told_nothing() -> None:
@@ -458,6 +507,20 @@ def test_l7_whom_it_ends_for_is_named_in_its_own_namespace_alone() -> None:
     text = told(ledger, "x-0", where="other")[1]
     assert text.startswith("it ends to make room for a pod of another namespace of Queue <b>")
     assert "secret" not in text
+
+
+def test_l7_one_that_goes_already_is_told_for_whom_and_nothing_else() -> None:
+    ledger = cluster(borrowed(bound={"x": "a 1 n1 times=4 leaving=yes"}))
+    see(ledger, with_plan(unplaced("w", "b 1"), "uid-x-0"))
+    assert told(ledger, "x-0")[0] == "Ends"
+    assert answer(ledger, "x-1") is None
+
+
+def test_l7_of_a_pod_outside_all_queues_nothing_is_told() -> None:
+    ledger = cluster(borrowed(bound={}))
+    outside = pod("x", Words.of("a 1")).in_queue(None).on_node("n1")
+    see(ledger, outside)
+    assert answer(ledger, "x") is None
 
 
 def test_l7_of_a_pod_without_cards_nothing_is_told() -> None:
