@@ -16,7 +16,7 @@ from .paths import CHECKOUT
 BOOK: Final = CHECKOUT / "docs" / "rule-book.md"
 FOLDERS: Final = ("operator", "webhooks", "node", "dev", "tests", "docs", "manifests")
 _SUFFIXES: Final = (".py", ".md", ".yaml", ".yml")
-_LETTERS: Final = "BDEFIKNPQRTUVW"
+_LETTERS: Final = "BDEFIKLNPQRTUVW"
 _NUMBER: Final = rf"[{_LETTERS}]\d{{1,2}}"
 _RULE: Final = re.compile(rf"(?<![\w./-]){_NUMBER}(?:-[{_LETTERS}]?\d{{1,2}})?(?![\w/])")
 _TEST: Final = re.compile(rf"\bdef test_([{_LETTERS.lower()}]\d{{1,2}})_")

@@ -36,7 +36,7 @@ _CARDS_OF_A_QUEUE: Final = {
     "guarantee": "what the queue is guaranteed: its quota",
     "deserved": "its share of what the cluster has, by weight; less than the quota if oversold",
     "surge": "what rolling updates may borrow; no row if they may not",
-    "borrowed": "what rolling updates have borrowed; 0 unless one runs",
+    "borrowed": "what is held beyond what is deserved, by rolling updates too (L1)",
 }
 _RESOURCES_OF_A_QUEUE: Final = {
     "quota": "the limit; no row if there is none",

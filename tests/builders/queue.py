@@ -33,6 +33,12 @@ class QueueBody(Body):
         """Whatever the others ask for (W1)."""
         return self.put(dict(rows), "spec", "guarantee", "resource")
 
+    def deserving_cards(self, rows: Mapping[str, int]) -> Self:
+        return self.annotated(v.DESERVED, json.dumps(dict(rows)))
+
+    def lending(self, rows: Mapping[str, int]) -> Self:
+        return self.annotated(v.LENDABLE, json.dumps(dict(rows)))
+
     def weighing(self, weight: int | None) -> Self:
         return self.put(weight, "spec", "weight")
 

@@ -11,14 +11,17 @@ import msgspec
 
 from cardquota.install.webhook_objects import VALIDATE
 from cardquota.loop.timing import in_slices
-from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
-from cardquota.quota.amounts import Amounts
+from cardquota.quota.accounts.queue_facts import QueueError, queue_facts
 from cardquota.quota.decisions.queue_write import (
+    NOTHING_OWED,
+    OwedRows,
     check_queue,
     doubts_about,
+    doubts_about_owed,
     doubts_about_rows,
     ignored_cards,
     not_deserved,
+    owed_rows,
     suggestions,
 )
 from cardquota.quota.ledger.ledger_reader import LedgerReader
@@ -101,18 +104,19 @@ class QueueReviews:
         if not self._known():
             return ()
         name = queue.metadata.name or request.name
-        before = self._quota_before(request, name)
-        return doubts_about_rows(self._ledger, name, written_quota(queue), before, meant=meant)
+        before, rows = self._rows_before(request, name), owed_rows(queue)
+        odd = doubts_about_rows(self._ledger, name, rows.quota, before.quota, meant=meant)
+        return (*odd, *doubts_about_owed(self._ledger, name, rows, before))
 
-    def _quota_before(self, request: Request, name: str) -> Amounts:
-        """As it was written; if that could not be read, the one in force (Q4)."""
+    def _rows_before(self, request: Request, name: str) -> OwedRows:
+        """As they were written; if the quota could not be read, the one in force (Q4)."""
         if request.operation != "UPDATE":
-            return {}
+            return NOTHING_OWED
         try:
-            return written_quota(_DECODER.decode(request.old_object))
+            return owed_rows(_DECODER.decode(request.old_object))
         except UNREADABLE:
             account = self._ledger.account(name)
-            return account.quota if account is not None else {}
+            return OwedRows(account.quota) if account is not None else NOTHING_OWED
 
     def _closed(self, queue: Queue) -> tuple[str, ...]:
         named = queue.metadata.annotations and queue.metadata.annotations.namespaces

@@ -39,8 +39,8 @@ def _queue(name: str) -> str:
 
 _FREE: Final = f"{_of_cluster('allocatable')} - {_of_cluster('allocated')}"
 _WAITING: Final = f"{_of_queue('requested')} - {_of_queue('allocated')} - {_of_queue('inqueue')}"
-_BORROWED: Final = f"({_of_queue('borrowed')} or 0 * {_of_queue('quota')})"
-_OVER: Final = f"clamp_min({_of_queue('allocated')} - {_of_queue('quota')} - {_BORROWED}, 0)"
+_LENT: Final = f"({_of_queue('surge')} or 0 * {_of_queue('quota')})"
+_OVER: Final = f"clamp_min({_of_queue('allocated')} - {_of_queue('quota')} - {_LENT}, 0)"
 
 _HEALTH: Final = (
     number(
@@ -157,8 +157,8 @@ _QUEUES: Final = (
     ),
     lines(
         "Over the quota",
-        "Allocated above the quota and what is borrowed: the quota was lowered, or pods got past "
-        "admission. Nothing new gets such a card until it fits.",
+        "Allocated above the quota and what rolling updates may borrow: the quota was lowered, or "
+        "pods got past admission. Nothing new gets such a card until it fits.",
         {_ROW: _OVER},
     ),
     lines(

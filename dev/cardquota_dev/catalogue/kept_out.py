@@ -297,7 +297,7 @@ OTHER: Final = (
         under=Reason.BEHIND,
         when="Pods end so that another pod or group can start, which nobody is to take that room "
         "from, in any queue. The other one is named if it is in the pod's own namespace.",
-        says=say(gate_messages.behind_room_made, _H200, "research/train", group=True),
+        says=say(gate_messages.behind_room_made, _QUEUE, _H200, "research/train", group=True),
         where=(Where.POD_EVENT, Where.GROUP_CONDITION),
         rule="L5",
         do="Wait; or ask for another card.",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from cardquota.quota.messages import gate_messages, request_messages, shortfall_messages
-from cardquota.quota.verdict import HeldBy, Shortfall
+from cardquota.quota.verdict import HeldBy, LentNumbers, Shortfall
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
 from .entry import POD, Entry, Where, constant, say
@@ -17,6 +17,9 @@ _GI: Final = 2**30
 _CARDS: Final = [_H200, _H800, "NVIDIA-L40S", "NVIDIA-L20", "NVIDIA-A30", "NVIDIA-A10", "NVIDIA-T4"]
 _FIVE_CARDS: Final = [Shortfall(_H200, 5, 8, 3)]
 _NINE_CORES: Final = [Shortfall(CPU, 9_000, 9_500, 8_000)]
+_LENT: Final = [
+    Shortfall(_H200, 1, 6, 5, lending=LentNumbers(8, 3, 5, 2, 10, 3, 2)),
+]
 _NINE_GI: Final = [Shortfall(MEMORY, 9 * _GI, 15 * _GI, 12 * _GI)]
 
 _IN_USE: Final = say(
@@ -45,6 +48,16 @@ OVER_QUOTA: Final = (
         rule="E2, T3; of a gang the amounts are those of all members together",
         do="Wait: a pod at the gate starts by itself, and the controller of a refused one tries "
         "again. Or delete pods of the queue that are not needed.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The queue holds what it deserves of the card or more, and the cluster has no more of "
+        "it than others hold or is kept for them.",
+        says=say(shortfall_messages.shortfalls, _QUEUE, _LENT, constant("ADVICE_LENT")),
+        where=(*POD, Where.GANG_EVENT),
+        rule="L2",
+        do="Wait: it starts by itself when others hold less. If it happens often, have more of the "
+        "card owed to the queue (`card.deserved`), or less kept for others (`card.lendable`).",
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,

@@ -731,6 +731,32 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
+        when="`card.deserved` or `card.lendable` of a Queue names a card outside `card.quota`.",
+        says=say(queue_write_messages.owed_without_quota, v.DESERVED, "NVIDIA-H800"),
+        where=(Where.QUEUE_WARNING,),
+        rule="L1",
+        do="Correct the name, or add a row to the quota.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="`card.deserved` of a Queue is new or changed, and above its quota.",
+        says=say(queue_write_messages.owed_above_quota, "NVIDIA-H200", 5, 3),
+        where=(Where.QUEUE_WARNING,),
+        rule="L1",
+        do="Correct the number, or raise the quota.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="`card.deserved` of a Queue is new or changed, and with it queues are owed more of a "
+        "card than all nodes have.",
+        says=say(queue_write_messages.owed_above_cluster, "NVIDIA-H200", 18, 14),
+        where=(Where.QUEUE_WARNING,),
+        rule="L1",
+        do="Let all `card.deserved` of a card together be at most what the cluster has: what is "
+        "not there cannot be given to all.",
+    ),
+    Entry(
+        under=WARNINGS,
         when="The annotation's old name. Beside the new one it must say the same.",
         says=say(request_messages.alias_used),
         where=(Where.WARNING, Where.WORKLOAD),

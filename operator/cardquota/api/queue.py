@@ -122,14 +122,15 @@ class CardStatus(WireModel):
     guarantee: Int64 | None = None
     """How many cards the queue is guaranteed: its quota."""
     deserved: Int64 | None = None
-    """How many cards the queue deserves: its quota, or a share by weight if quotas exceed the
-    cluster."""
+    """How many cards the queue deserves: what volcano.sh/card.deserved says, else its quota, or a
+    share by weight if quotas exceed the cluster."""
     offline: Int64 | None = None
     """The part of allocated that is off-line use; the rest is on-line."""
     surge: Int64 | None = None
     """How many cards rolling updates may borrow beyond the quota; absent if they may not borrow."""
     borrowed: Int64 | None = None
-    """How many cards rolling updates borrow now."""
+    """How many cards the queue holds beyond what it deserves. Absent if none, and rolling updates
+    may not borrow."""
 
 
 class ResourceStatus(WireModel):

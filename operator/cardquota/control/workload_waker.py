@@ -205,6 +205,7 @@ class WorkloadWaker:
     async def look(self) -> None:
         """Wake those that have room. Done by itself soon after the ledger has changed."""
         slice_, begun = TimeSlice(LEADER_SLICE, self._clock), self._clock()
+        self._ledger.lending.settle()  # a queue may hold more since others hold less
         news = self._ledger.workloads.take_refused_news()
         if begun >= self._note_all_at:
             self._note_all_at = begun + NOTE_AGAIN

@@ -34,6 +34,8 @@ class QueueCard(Wire):
     allocated: int = 0
     inqueue: int = 0
     requested: int = 0
+    borrowed: int = 0
+    """What it holds beyond what it deserves."""
 
 
 class QueueLine(Wire):
@@ -138,4 +140,5 @@ def _card(row: CardRow) -> QueueCard:
         allocated=row.allocated,
         inqueue=row.inqueue,
         requested=row.requested,
+        borrowed=row.borrowed or 0,
     )

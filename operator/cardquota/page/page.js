@@ -50,7 +50,7 @@ function bar(scale, parts, mark, beyond) {
 }
 
 function cardLine(card) {
-  const { name, quota = 0, allocated = 0, inqueue = 0, requested = 0 } = card;
+  const { name, quota = 0, allocated = 0, inqueue = 0, requested = 0, borrowed = 0 } = card;
   const charged = allocated + inqueue;
   const waits = Math.max(0, requested - charged);
   const parts = [["held", allocated], ["released", inqueue], ["waits", waits]];
@@ -58,6 +58,7 @@ function cardLine(card) {
   title.title = name;
   const said = element("span", "said");
   if (charged > quota) said.append(element("span", "over", `over by ${number(charged - quota)} `));
+  if (borrowed) said.append(element("span", "soft", `${number(borrowed)} borrowed `));
   if (inqueue) said.append(element("span", "soft", `${number(inqueue)} released `));
   if (waits) said.append(element("span", "wait", `${number(waits)} wait`));
   const drawn = bar(Math.max(quota, charged + waits), parts, quota, charged > quota);
@@ -201,9 +202,10 @@ function showQueue({ names, queue }) {
   if (queue.quotaProblem)
     inside.push(element("p", "over", `The quota cannot be read, the last good one is in force: ${queue.quotaProblem}`));
   section("Cards", ...queue.cards.map(cardLine), table(
-    ["Card", "#Quota", "#Allocated", "#Inqueue", "#Requested", "#Left", "#In cluster", "#Free", "#Most on a node", "#Fits now"],
-    queue.cards.map((one) => [one.name, ...["quota", "allocated", "inqueue", "requested", "left", "allocatable", "free",
-      "mostOnNode", "fits"].map((key) => number(one[key]))])));
+    ["Card", "#Quota", "#Deserved", "#Allocated", "#Inqueue", "#Requested", "#Left", "#In cluster", "#Free", "#Most on a node",
+      "#Fits now"],
+    queue.cards.map((one) => [one.name, ...["quota", "deserved", "allocated", "inqueue", "requested", "left", "allocatable",
+      "free", "mostOnNode", "fits"].map((key) => number(one[key]))])));
   if (queue.moreCards) inside.push(element("p", "more", counted(queue.moreCards, "more card")));
   section("Cpu and memory", table(["Resource", "#Quota", "#Allocated", "#Inqueue", "#Requested", "#Left"],
     queue.resources.map((one) => [one.name, one.quota ?? "–", one.allocated, one.inqueue, one.requested, one.left ?? "–"])));

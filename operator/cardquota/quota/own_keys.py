@@ -34,7 +34,10 @@ _BY_OPERATOR: Final = frozenset(
 _BY_VOLCANO: Final = frozenset(
     {v.TASK, v.QUEUE_NAME_VOLCANO_JOB, "volcano.sh/job-name", f"{v.API_GROUP}/group-name"}
 )
-_ON_QUEUES: Final = (v.QUOTA, v.POLICY, v.NAMESPACES, v.QUEUE_STATE, v.SURGE, v.QUEUE_RECLAIM)
+_ON_QUEUES: Final = (
+    *(v.QUOTA, v.POLICY, v.NAMESPACES, v.QUEUE_STATE, v.SURGE, v.DESERVED, v.LENDABLE),
+    v.QUEUE_RECLAIM,
+)
 _ON_GROUPS: Final = (v.REQUEST,)
 _ON_PODS: Final = (
     *(v.CARD_NAME, v.CARD_BIND, v.QUEUE_NAME, v.QUEUE_NAME_VOLCANO_JOB, v.GROUP_NAME),

@@ -3,7 +3,7 @@
 Its text is the message, everywhere. `effect_of` has the effect of each verdict, policy and mode.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -25,6 +25,21 @@ class Outcome(StrEnum):
     """No queue: admitted, and counted outside every queue."""
 
 
+class LentNumbers(NamedTuple):
+    """What a queue may hold of a card where queues lend, or say what they are owed (L1, L2)."""
+
+    quota: int
+    deserved: int
+    held: int
+    borrowed: int
+    """What of that is beyond what it deserves."""
+    total: int = 0
+    """Of the cluster; this and what follows only of a card that is lent."""
+    held_by_others: int = 0
+    kept_for_others: int = 0
+    """Beyond what they hold."""
+
+
 @dataclass(slots=True, frozen=True)
 class Shortfall:
     """One dimension that does not fit. Cards, milli-cores or bytes."""
@@ -33,8 +48,11 @@ class Shortfall:
     requested: int
     would_be: int
     capability: int
+    """What may be held now."""
     leaving: int = 0
     """What of `would_be` pods hold that are being deleted (T4). 0 also where nobody has asked."""
+    lending: LentNumbers | None = None
+    """Of a card that somebody lends, or says that it is owed."""
 
     @property
     def fits_soon(self) -> bool:
@@ -44,7 +62,22 @@ class Shortfall:
     @property
     def never(self) -> bool:
         """Whether the request alone is over the quota."""
-        return self.requested > self.capability
+        return self.requested > self.quota
+
+    @property
+    def quota(self) -> int:
+        """What may ever be held."""
+        return self.capability if self.lending is None else self.lending.quota
+
+    @property
+    def lacks_lent(self) -> bool:
+        """Whether it is not the quota that is too small, but what others leave of the card (L2)."""
+        return self.capability < self.quota
+
+    @property
+    def by_quota(self) -> "Shortfall":
+        """The same against the quota alone."""
+        return replace(self, capability=self.quota)
 
 
 class Growth(NamedTuple):

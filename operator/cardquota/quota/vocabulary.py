@@ -27,6 +27,12 @@ beyond the quota for a time (R6). Absent: none."""
 QUEUE_RECLAIM: Final = "volcano.sh/card.reclaim"
 """Annotation of a Queue: `off`, `dryRun` or `on`: whether pods are ended for what waits in the
 queue, at most as the setting `reclaim` says (L6). Absent: as that says."""
+DESERVED: Final = "volcano.sh/card.deserved"
+"""Annotation of a Queue: `{"NVIDIA-H200": 3}`: how many of a card the queue is owed, at most its
+quota; what it holds beyond that is borrowed (L1). A card without a row: its part by weight (W1)."""
+LENDABLE: Final = "volcano.sh/card.lendable"
+"""Annotation of a Queue: `{"NVIDIA-H200": 1}`: how many of the cards that it is owed others may use
+while it does not; the rest is kept for it (L2). A card without a row: all."""
 REQUEST: Final = "volcano.sh/card.request"
 """Annotation of a PodGroup: `{"NVIDIA-H200|NVIDIA-H800": 2, "NVIDIA-H200": 1}`: what its
 `minMember` pods will ask for together. The number of a choice is for all its cards together

@@ -56,9 +56,18 @@ async def test_rows_that_can_never_be_used_get_a_warning_each(endpoint: Endpoint
     ]
 
 
+async def test_l1_what_is_owed_is_doubted_when_it_is_written(endpoint: Endpoint) -> None:
+    queue = GOOD.deserving_cards({H200: 9})
+    said = await endpoint.validate(queue)
+    assert queue_write_messages.owed_above_quota(H200, 9, 3) in said.warnings
+    again = await endpoint.validate(queue, operation="UPDATE", oldObject=queue.body)
+    assert again.warnings == []
+
+
 @pytest.mark.parametrize(
     ("queue", "words"),
     [
+        (GOOD.annotated(v.DESERVED, "{"), "card.deserved cannot be read: it is not JSON"),
         (a_queue().with_quota_text("{"), "is not JSON"),
         (a_queue().with_quota({f"c{n}": 1 for n in range(1001)}), "1001 rows, at most 1000"),
         (a_queue().with_quota_text("{}" + " " * 65_536), "longer than 64 KiB"),

@@ -40,6 +40,16 @@ QUEUE_WRITES: Final = (
         "Write a number, the same for each card of the quota, or one for each card.",
     ),
     _refused(
+        "`card.deserved` or `card.lendable` cannot be read.",
+        say(
+            queue_write_messages.cards_refused,
+            v.DESERVED,
+            "the amount of <NVIDIA-H200> is -1, at least 0 is needed",
+        ),
+        "L1",
+        "Correct what the message quotes.",
+    ),
+    _refused(
         "`card.namespaces` is not a list of names.",
         say(queue_write_messages.namespaces_refused),
         "section 2",

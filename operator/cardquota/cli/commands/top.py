@@ -302,8 +302,9 @@ _WIDE_COLUMNS: Final = (
     "REQUESTED",
     "GUARANTEE",
     "DESERVED",
+    "BORROWED",
 )
-_AMOUNTS: Final = ("inqueue", "elastic", "requested", "guarantee", "deserved")
+_AMOUNTS: Final = ("inqueue", "elastic", "requested", "guarantee", "deserved", "borrowed")
 _BAR: Final = "ALLOCATED/QUOTA"
 _WIDE_NOTE: Final = "NOTE"
 

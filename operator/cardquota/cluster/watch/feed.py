@@ -32,6 +32,7 @@ from ...quota.objects.workload import Workload
 from ...quota.pods.owner_kinds import POLICY_BY_OWNER
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
+from ...quota.vocabulary import ReclaimMode
 from ...settings import CoveredNamespaces, InstallationMode, Settings
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
@@ -195,6 +196,7 @@ def ledger_settings(settings: Settings) -> LedgerSettings:
         exempt=frozenset(settings.unwatched_namespaces),
         labelled=settings.namespaces is CoveredNamespaces.LABELLED,
         require_namespaces=settings.require_namespaces,
+        lends_what_is_there=settings.reclaim.mode is ReclaimMode.ON,
     )
 
 

@@ -19,21 +19,24 @@ class ReclaimEvents:
         self._events = events
         self._timeout = timeout
 
-    def ended(self, record: PodRecord, plan: PlanRecord, one: WaitingOne) -> None:
-        """A pod was asked to end."""
+    def why(self, record: PodRecord, plan: PlanRecord, one: WaitingOne) -> tuple[str, str]:
+        """Why a pod is about to end: the reason, and the words of now."""
         facts, card = record.facts, plan.card
         named = one.namespace == facts.namespace
         who = m.who_waits(f"{one.namespace}/{one.name}", group=one.group, named=named)
         if plan.way == ReclaimWay.PREEMPT:
-            reason = v.PREEMPTED
             text = m.preempted(who, one.queue, card, one.asked, one.priority, facts.priority)
-        else:
-            reason = v.RECLAIMED
-            account = self._ledger.account(record.queue)
-            held = account.row(card).allocated if account is not None else 0
-            deserved = self._ledger.shares.shown(record.queue, card)
-            text = m.reclaimed(who, one.queue, card, one.asked, record.queue, held, deserved)
-        self._events.record(pod_reference(facts), type="Warning", reason=reason, message=text)
+            return v.PREEMPTED, text
+        account = self._ledger.account(record.queue)
+        held = account.row(card).allocated if account is not None else 0
+        deserved = self._ledger.shares.shown(record.queue, card)
+        text = m.reclaimed(who, one.queue, card, one.asked, record.queue, held, deserved)
+        return v.RECLAIMED, text
+
+    def ended(self, record: PodRecord, reason: str, text: str) -> None:
+        """A pod was asked to end, for this reason."""
+        about = pod_reference(record.facts)
+        self._events.record(about, type="Warning", reason=reason, message=text)
 
     def not_gone(self, record: PodRecord, late: int) -> None:
         """A pod that was asked to end should have been gone so many seconds ago."""

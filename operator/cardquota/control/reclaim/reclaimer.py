@@ -148,6 +148,8 @@ class Reclaimer:
         self._writer = self._make_writer()
         self._evictor = Evictor(self._writer, term)
         self._plan_writer = PlanWriter(self._ledger, self._writer)
+        self._take_up_stored()
+        self._keep_rooms()  # before any gate opens in this term
         self._stop.clear()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -219,6 +221,16 @@ class Reclaimer:
 
     async def _follow(self) -> None:
         """Take in what stands on those who wait, and end what is over."""
+        self._take_up_stored()
+        for key, course in list(self._courses.items()):
+            trial = self._trials.get(course.plan.card)
+            if trial is not None and trial.room.key == key:
+                del self._trials[course.plan.card]
+            await self._end_if_over(key, course)
+        now = self._clock()
+        self._trials = {card: one for card, one in self._trials.items() if one.until > now}
+
+    def _take_up_stored(self) -> None:
         stored = self._ledger.plans
         for key in list(self._courses):
             if key not in stored:
@@ -229,13 +241,6 @@ class Reclaimer:
                 self._courses.pop(key, None)
             elif course is None or course.plan != plan:
                 self._take_up(key, plan, course)
-        for key, course in list(self._courses.items()):
-            trial = self._trials.get(course.plan.card)
-            if trial is not None and trial.room.key == key:
-                del self._trials[course.plan.card]
-            await self._end_if_over(key, course)
-        now = self._clock()
-        self._trials = {card: one for card, one in self._trials.items() if one.until > now}
 
     def _take_up(self, key: str, plan: PlanRecord, before: _Course | None) -> None:
         """A plan was written, or was there when the term began. One that another term wrote later
@@ -317,13 +322,14 @@ class Reclaimer:
                 continue
             if not self._budget.allows(record.queue):
                 continue
+            why = self._tells.why(record, plan, one)
             answer = await self._evictor.ask(record.facts)
             if answer in (EvictionAnswer.ENDS, EvictionAnswer.UNKNOWN):
                 self._budget.spend(record.queue)
                 course.asked[uid] = now
             if answer is EvictionAnswer.ENDS:
                 self._metrics.evictions.labels(record.queue, plan.way).inc()
-                self._tells.ended(record, plan, one)
+                self._tells.ended(record, *why)
             elif answer is EvictionAnswer.REFUSED:
                 self._refused(uid, record.queue)
                 self._leave_out(uid, course)

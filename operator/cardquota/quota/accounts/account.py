@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
 from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, add_to, is_card
 from ..cards.card import is_memory
 from ..pending.pending_queue import PendingQueue
 from ..pods.pod_record import ChargeState
+from ..verdict import LentNumbers
 from .queue_facts import QueueFacts
 
 # To ask an enum for a member by name is a call, and totals are asked for with every review.
@@ -114,6 +115,37 @@ class Borrowed(NamedTuple):
     """Cards that may be borrowed."""
 
 
+class CardLending(Protocol):
+    """The cards of which a queue may hold less than its quota, by what others hold and deserve."""
+
+    @property
+    def cards(self) -> Collection[str]:
+        """These cards, and maybe some that are not limited so now."""
+
+    def charged(self, card: str, queue: str) -> None:
+        """What a queue holds of one of them has changed."""
+
+    def allowed(self, account: "AccountReader", card: str, most: int) -> int:
+        """What a queue may hold of one of them now, at most `most`."""
+
+    def numbers(self, account: "AccountReader", card: str) -> LentNumbers | None:
+        """For the words of a shortfall. None: there is nothing to say."""
+
+
+class _NothingLent:
+    cards: Collection[str] = ()
+
+    def charged(self, card: str, queue: str) -> None:
+        pass
+
+    def allowed(self, account: "AccountReader", card: str, most: int) -> int:
+        return most
+
+    def numbers(self, account: "AccountReader", card: str) -> LentNumbers | None:
+        return None
+
+
+NOTHING_LENT: Final[CardLending] = _NothingLent()
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
 
@@ -123,7 +155,8 @@ _NOTHING: Final = Row()
 class AccountReader:
     """An account without all that charges it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lending: CardLending = NOTHING_LENT) -> None:
+        self._lending = lending
         self.name = name
         """The queue's; OUTSIDE for pods outside every queue."""
         self.facts: QueueFacts | None = None
@@ -137,7 +170,8 @@ class AccountReader:
         self.quota_mark = object()
         """Another object whenever the quota is another."""
         self.changes = 0
-        """Changes whenever a row does."""
+        """Changes whenever a row does, and when the queue may hold more of a card than it was told
+        (L2)."""
         self.unstamped: set[str] = set()
         """Uids of the pods without a stamp of ours that are charged here, or name this queue: that
         may still change. Who waits, and who came past us."""
@@ -160,6 +194,22 @@ class AccountReader:
         if not is_card(dimension):
             return self.facts.limits.get(dimension) if self.facts else None
         return self.quota.get(dimension, 0)
+
+    def allowed(self, dimension: str, beyond: int = 0) -> int | None:
+        """What the queue may hold of a dimension now: its limit, and so many cards `beyond` that
+        (R6); but of a card that is lent no more than there is for it (L2). None: not limited.
+        Whether something fits is judged by this alone; whether it ever could, by `limit`.
+        """
+        limit = self.limit(dimension)
+        if limit is None:
+            return None
+        if dimension in self._lending.cards:
+            return self._lending.allowed(self, dimension, limit + beyond)
+        return limit + beyond
+
+    def lent_numbers(self, dimension: str) -> LentNumbers | None:
+        """Of a card that somebody lends, or says that it is owed: why it may hold no more."""
+        return self._lending.numbers(self, dimension) if is_card(dimension) else None
 
     def lent(self, card: str) -> int:
         """How many of a card rolling updates may borrow beyond the quota (R6)."""
@@ -189,8 +239,8 @@ class AccountReader:
 
     def overcommitted(self, dimensions: Iterable[str]) -> bool:
         """Whether more is charged of one of these than is allowed, what is reserved included."""
-        charged = ((d, self.row(d).charged) for d in dimensions)
-        return bool(self._above_limit(charged))
+        charged = ((self.row(d).charged, self.allowed(d)) for d in dimensions)
+        return any(allowed is not None and amount > allowed for amount, allowed in charged)
 
     @property
     def unused(self) -> bool:
@@ -213,8 +263,8 @@ class Account(AccountReader):
     It exists while the queue does or while anything is charged to its name.
     """
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, lending: CardLending = NOTHING_LENT) -> None:
+        super().__init__(name, lending)
         self.rows = self._rows = dict[str, Row]()
 
     def set_quota(self, quota: Amounts) -> None:
@@ -239,6 +289,8 @@ class Account(AccountReader):
 
     def _writable(self, dimension: str) -> Row:
         self.changes += 1
+        if dimension in self._lending.cards:
+            self._lending.charged(dimension, self.name)
         row = self._rows.get(dimension)
         if row is None:
             row = self._rows[dimension] = Row()

@@ -12,6 +12,7 @@ import msgspec
 from .. import vocabulary as v
 from ..amounts import (
     LARGEST,
+    NO_AMOUNTS,
     Amounts,
     MutableAmounts,
     Quantity,
@@ -76,6 +77,8 @@ _QUEUE: Final = 6_500
 """Bytes of a queue: facts, account, indexes."""
 _ROW: Final = 1_200
 """Bytes of a row of its quota, the card's name included."""
+_AMOUNT: Final = 400
+"""Bytes of a row of what it is owed, or lends, the card's name included."""
 _NAMESPACE: Final = 80
 """Bytes of an entry of `card.namespaces` besides its characters."""
 _MOST_KNOWN: Final = 1_000
@@ -112,6 +115,11 @@ class QueueFacts:
     card_guarantee: Amounts
     """What it deserves at least of a card that is oversold (W1), by name; of a
     card outside its quota it means nothing."""
+    card_deserved: Amounts
+    """What it is owed of a card, by name (L1); of a card that is not in it, its part by weight. Of
+    a card outside its quota it means nothing."""
+    lendable: Amounts
+    """What of that others may use, by name (L2); of a card that is not in it, all."""
     policy: v.Policy | None
     namespaces: tuple[str, ...] | None
     state: v.QueueState
@@ -137,7 +145,9 @@ class QueueFacts:
         shares no card with another one.
         """
         rows, namespaces = len(self.quota or ()), self.namespaces or ()
-        return _QUEUE + _ROW * rows + sum(_NAMESPACE + len(one) for one in namespaces)
+        others = len(self.card_deserved) + len(self.lendable)
+        size = _QUEUE + _ROW * rows + _AMOUNT * others
+        return size + sum(_NAMESPACE + len(one) for one in namespaces)
 
     def after(self, before: "QueueFacts | None") -> "QueueFacts":
         """With what the status of the same queue said before, if that was taken away: Volcano
@@ -151,6 +161,13 @@ class QueueFacts:
             published_allocated=before.published_allocated,
             published=True,
         )
+
+    def owed(self, card: str, quota: int) -> int | None:
+        """What the queue is owed of a card, by its own words and its quota of it (L1); None: it
+        does not say, and deserves its part by weight.
+        """
+        amount = self.card_deserved.get(card)
+        return None if amount is None else min(amount, quota)
 
     def admits(self, namespace: str) -> bool:
         """Whether pods of a namespace may use it (`card.namespaces`)."""
@@ -196,6 +213,8 @@ def queue_facts(queue: Queue, *, open_to_all: bool = True) -> QueueFacts:
         # As Volcano has it, 1 where there is none. One that would be refused counts as 1, too.
         weight=spec.weight if spec.weight and 1 <= spec.weight <= LARGEST_WEIGHT else 1,
         card_guarantee=_card_guarantee(queue),
+        card_deserved=read_stored_cards(notes.deserved),
+        lendable=read_stored_cards(notes.lendable),
         policy=v.Policy(policy) if policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(
             notes.namespaces if open_to_all else notes.namespaces or "[]"
@@ -261,6 +280,21 @@ def read_stored_surge(text: str | None) -> Surge:
     with suppress(QuotaTextError):
         return read_surge(text) if text is not None else NO_SURGE
     return NO_SURGE
+
+
+def check_cards(key: str, text: str | None) -> None:
+    """Raise QueueError for what an annotation says of cards, if it cannot be read (L1, L2)."""
+    try:
+        read_quota(text if text is not None else "{}")
+    except QuotaTextError as error:
+        raise QueueError(queue_write_messages.cards_refused(key, str(error))) from None
+
+
+def read_stored_cards(text: str | None) -> Amounts:
+    """By card what is owed, or lent. None where it cannot be read."""
+    with suppress(QuotaTextError):
+        return read_quota(text) if text is not None else NO_AMOUNTS
+    return NO_AMOUNTS
 
 
 def check_amounts(name: str, amounts: ResourceList | None) -> None:

@@ -84,7 +84,12 @@ class CardRoom(Wire):
     most_on_node: int
     """The most that a single one of these nodes has free."""
     fits: int
-    """How many would fit now: the smaller of left and free. 0 if the queue takes no new work."""
+    """How many would fit now: the smaller of free and what the queue may still hold. 0 if the queue
+    takes no new work."""
+    deserved: int = 0
+    """How many cards the queue deserves."""
+    borrowed: int = 0
+    """What it holds beyond what it deserves."""
 
 
 class ResourceRoom(Wire):

@@ -384,7 +384,7 @@ def _left(
             return
     for card in cards:
         row = account.row(card)
-        left = account.quota.get(card, 0) - row.charged
+        left = (account.allowed(card) or 0) - row.charged
         if left < room.amount or (facts.fifo and row.waiting):
             continue
         if free.total(card) >= room.amount and free.most_on_node(card) >= room.of_one:

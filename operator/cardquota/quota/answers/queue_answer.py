@@ -64,7 +64,8 @@ def queue_answer(
     shown = nsmallest(MOST_CARDS, rows, key=order)
     cards = []
     for row in shown:
-        cards.append(_card(ledger, row, opened=opened))
+        allowed = account.allowed(row.name) if account is not None and opened else None
+        cards.append(_card(ledger, row, allowed or 0))
         yield
     holders, more_holders, held_pods = yield from holders_in(ledger, queue, limit)
     waiters: tuple[Waiter, ...] = ()
@@ -91,8 +92,8 @@ def queue_answer(
     )
 
 
-def _card(ledger: LedgerReader, row: CardRow, *, opened: bool) -> CardRoom:
-    """`opened`: whether the queue takes anything new."""
+def _card(ledger: LedgerReader, row: CardRow, allowed: int) -> CardRoom:
+    """`allowed`: what the queue may hold now; 0 if it takes nothing new."""
     left, nodes = max(0, row.quota - row.charged), ledger.nodes
     free = nodes.free.total(row.name)
     return CardRoom(
@@ -106,7 +107,9 @@ def _card(ledger: LedgerReader, row: CardRow, *, opened: bool) -> CardRoom:
         allocatable=nodes.total(row.name),
         free=free,
         most_on_node=nodes.free.most_on_node(row.name),
-        fits=min(left, free) if opened else 0,
+        fits=max(0, min(allowed - row.charged, free)),
+        deserved=row.deserved,
+        borrowed=row.borrowed or 0,
     )
 
 

@@ -79,7 +79,7 @@ def lent_now(account: AccountReader, card: str, extra: Amounts) -> int:
     `extra`: amounts to count in addition.
     """
     held = account.row(card).charged + extra.get(card, 0)
-    return account.quota.get(card, 0) + account.lent(card) - held
+    return (account.allowed(card, account.lent(card)) or 0) - held
 
 
 def is_surplus(ledger: LedgerReader, facts: PodFacts, queue: str, card: str, amount: int) -> bool:

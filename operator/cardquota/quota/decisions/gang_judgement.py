@@ -32,7 +32,7 @@ from .assignment import (
     on_one_card_each,
 )
 from .judgement import judge
-from .queue_room import QueueRoom, free_for, over_quota
+from .queue_room import QueueRoom, free_for, over_quota, shortfall
 
 _MOST_KINDS: Final = 32
 """Kinds of members that are looked at when a group is written."""
@@ -229,7 +229,7 @@ def _of_gang(
         asked = asked_in_all[short.dimension]
         would_be = room.held(short.dimension) + asked
         leaving = short.leaving if soon else 0
-        shorts.append(Shortfall(short.dimension, asked, would_be, short.capability, leaving))
+        shorts.append(shortfall(account, short.dimension, asked, would_be, leaving))
     asked_cards = [alike.kind for alike in kinds if alike.cards]
     never = any(short.never for short in shorts if not is_card(short.dimension))
     return over_quota(

@@ -25,7 +25,7 @@ from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import REQUEST, Mode, QueueState, Reason
 from ..words import MOST_LISTED
 from .assignment import MemberKind, assigned, decided, on_one_card_each
-from .queue_room import beside_charged, over_quota, shut_to
+from .queue_room import beside_charged, over_quota, shortfall, shut_to
 from .verdict_texts import queue_meant
 
 
@@ -84,7 +84,7 @@ def judge_enqueue(
     account = ledger.account(facts.queue) or Account(facts.queue)
     others = _cpu_memory(ledger, facts.request)
     cards = set(_cards(facts.request))
-    left = {card: account.quota.get(card, 0) - _held(account, card) for card in cards}
+    left = {card: (account.allowed(card) or 0) - _held(account, card) for card in cards}
 
     def is_free(place: int, card: str, going: Counter[int]) -> bool:
         return ledger.nodes.free.total(card) >= kinds[place].number + going.total()
@@ -272,5 +272,5 @@ def _short_of_cards(
         asked = sum(one.number for one in rows if one.cards == (card,))
         asked += short.number if len(short.cards) > 1 else 0
         would_be = _held(account, card) + asked
-        found.append(Shortfall(card, asked, would_be, account.quota.get(card, 0)))
+        found.append(shortfall(account, card, asked, would_be))
     return found

@@ -62,7 +62,7 @@ class QueueRoom:
         """How much is left of what is limited, with what is reserved for the group; below 0 where
         more is charged than is allowed.
         """
-        group, limit = self._covering, self._account.limit(dimension) or 0
+        group, limit = self._covering, self._account.allowed(dimension) or 0
         own = dict(group.rest_in(self._account.name)).get(dimension, 0) if group is not None else 0
         return limit - self.held(dimension) + own
 
@@ -92,12 +92,12 @@ class QueueRoom:
         of its cards is short of (E7). `only`: judge this one card. `lent`: cards of it that may be
         used beyond the quota (R6).
         """
-        amount, quota = request.amount, self._account.quota
+        amount, allowed = request.amount, self._account.allowed
         if not amount:
             return (), []
         cards: Sequence[str] = request.cards if only is None else (only,)
         # The limit is checked also for what a reservation covers: it may have been lowered (Q7).
-        able = (c for c in cards if self.would_be(c, amount) <= quota.get(c, 0) + lent)
+        able = (c for c in cards if self.would_be(c, amount) <= (allowed(c, lent) or 0))
         chosen = next(able, None)
         if chosen is None:
             return (), [self._short_of(card, amount) for card in cards]
@@ -138,11 +138,23 @@ class QueueRoom:
         return tuple(one for one in request.cpu_memory if one[0] in limits)
 
     def _short_of(self, dimension: str, amount: int) -> Shortfall:
-        limit, leaving = self._account.limit(dimension), self._account.row(dimension).leaving
-        return Shortfall(dimension, amount, self.would_be(dimension, amount), limit or 0, leaving)
+        leaving = self._account.row(dimension).leaving
+        would_be = self.would_be(dimension, amount)
+        return shortfall(self._account, dimension, amount, would_be, leaving)
 
 
 # --- what does not fit ----------------------------------------------------------------------------
+
+
+def shortfall(
+    account: AccountReader, dimension: str, asked: int, would_be: int, leaving: int = 0
+) -> Shortfall:
+    """Against what the queue may hold now; against its quota, if the request alone is above that
+    (E5).
+    """
+    allowed, lending = account.allowed(dimension) or 0, account.lent_numbers(dimension)
+    found = Shortfall(dimension, asked, would_be, allowed, leaving, lending)
+    return found.by_quota if found.never else found
 
 
 def beside_charged(account: AccountReader, dimension: str, asked: int) -> Shortfall:
@@ -175,7 +187,8 @@ def over_quota(
         hopeless = [] if several else _hopeless(shorts)
         together = shortfall_messages.ADVICE_TOGETHER
         advice = shortfall_messages.advice_never(hopeless) if hopeless else together
-    advice = advice or shortfall_messages.ADVICE_WAIT
+    lent = any(short.lacks_lent for short in shorts)
+    advice = advice or (shortfall_messages.ADVICE_LENT if lent else shortfall_messages.ADVICE_WAIT)
     text = shortfall_messages.shortfalls(account.name, shorts, advice)
     outcome = Outcome.NEVER if never else Outcome.WAITS
     return Verdict(outcome, account.name, reason, text, tuple(shorts))

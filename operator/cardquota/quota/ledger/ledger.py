@@ -228,6 +228,7 @@ class Ledger(LedgerState):
             self._entry_changed(facts.name)
         self._cards.set_quota(account, _quota_in_force(account, before, facts))
         self._cards.reweigh(account, before, facts)
+        self._cards.owe(account, before, facts)
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(facts.name)
@@ -248,9 +249,10 @@ class Ledger(LedgerState):
         account = self.accounts_by_queue.get(name)
         if account is None:
             return
-        account.facts = None
+        before, account.facts = account.facts, None
         self._entry_changed(name)
         self._cards.set_quota(account, {})
+        self._cards.owe(account, before, None)
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(name)

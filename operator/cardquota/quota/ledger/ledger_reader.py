@@ -42,6 +42,7 @@ from ..vocabulary import (
 )
 from .groups.group_facts import NamespaceFacts, made_for_pods
 from .groups.pod_group_state import PodGroupState
+from .lending import Lending
 from .shares import Shares
 
 _NAMED_QUEUE: Final = 7_000
@@ -77,6 +78,9 @@ class LedgerSettings:
     """Those that count for groups without pods; none: all but those of the system (E6)."""
     memory_by_row: bool = False
     """Whether only queues with a row for card memory may have some (B9)."""
+    lends_what_is_there: bool = False
+    """Whether of every oversold card a queue gets more than it deserves only while that is there,
+    also where nothing of it is kept for others (L2)."""
 
 
 class KeptRoom(NamedTuple):
@@ -133,6 +137,8 @@ class LedgerReader:
 
     shares: Shares
     """What each queue deserves of each card (W1)."""
+    lending: Lending
+    """What each queue may hold of the cards that are lent (L2)."""
     pods: Mapping[str, PodRecord]
     """By uid: all that are not finished and use cards, or whose queue counts them."""
     groups: Mapping[str, PodGroupState]

@@ -17,6 +17,7 @@ from ..vocabulary import Mode
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
 from .ledger_reader import KeptRoom, LedgerReader, LedgerSettings
+from .lending import Lending
 from .shares import Shares
 
 
@@ -25,8 +26,15 @@ class Marks(set[str]):
     cleared, now and then.
     """
 
+    def __init__(self, settle: Callable[[], None] | None = None) -> None:
+        """`settle` is called before any are taken: it may mark more."""
+        super().__init__()
+        self._settle = settle
+
     def take(self, most: int | None = None) -> set[str]:
         """At most `most` of them, which are marked no longer."""
+        if self._settle is not None:
+            self._settle()
         if most is None or len(self) <= most:
             taken = set(self)
             self.clear()
@@ -37,9 +45,13 @@ class Marks(set[str]):
 class DirtySet:
     """What changed and was not looked at yet."""
 
-    def __init__(self, showing: Callable[[set[str]], Iterable[str]]) -> None:
+    def __init__(
+        self, showing: Callable[[set[str]], Iterable[str]], settle: Callable[[], None]
+    ) -> None:
         """`showing`: the queues that show any of these cards. Called when changes are taken, and
         not for each mark: a bulk of n events about one card would cost n times n otherwise.
+        `settle`: mark as pending who may hold more by what was charged; called for the same reason
+        when these marks are taken.
         """
         self._showing = showing
         self.visible = Marks()
@@ -47,7 +59,7 @@ class DirtySet:
         self.cards = Marks()
         """Cards of which they do, in all queues that show any of them, by quota or for what pods
         hold. A queue that does no longer when they are taken is to be marked by itself."""
-        self.pending = Marks()
+        self.pending = Marks(settle)
         """Queues whose pending pods are to be judged again: one may fit that did not, or is new."""
         self.groups = Marks()
         """Groups whose members, minimum or reservation changed."""
@@ -109,9 +121,16 @@ class LedgerState(LedgerReader):
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
         self.workloads = WorkloadCache(kept, self._wishes)
-        self.dirty = DirtySet(self._showing)
+        self.dirty = DirtySet(self._showing, lambda: self.lending.settle())
         self.shares = Shares(
             self.accounts_by_queue, self.quotas, self.nodes, self.dirty.visible.update
+        )
+        self.lending = Lending(
+            self.accounts_by_queue,
+            self.shares,
+            self.nodes,
+            self._may_hold_more,
+            everywhere=settings.lends_what_is_there,
         )
 
     def account(self, queue: str) -> Account | None:
@@ -139,11 +158,20 @@ class LedgerState(LedgerReader):
             if account is not None and account.pending.borrowers.look_again(makers):
                 self.dirty.pending.add(queue)
 
+    def _may_hold_more(self, queues: Iterable[str]) -> None:
+        """Of a lent card (L2): who waits there may fit now."""
+        for queue in queues:
+            account = self.accounts_by_queue.get(queue)
+            if account is not None:
+                account.changes += 1
+                if queue in self.waiting:
+                    self.dirty.pending.add(queue)
+
     def account_for(self, queue: str) -> Account:
         """The queue's account; a new one where there is none."""
         account = self.accounts_by_queue.get(queue)
         if account is None:
-            account = self.accounts_by_queue[queue] = Account(queue)
+            account = self.accounts_by_queue[queue] = Account(queue, self.lending)
         return account
 
     def note_unplaced(self, record: PodRecord) -> None:

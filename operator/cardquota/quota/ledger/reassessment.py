@@ -8,7 +8,7 @@ from typing import Final
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
-from ..amounts import Amounts
+from ..amounts import NO_AMOUNTS, Amounts
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from .charges import Charges
@@ -155,6 +155,7 @@ class CardChanges:
         self._charges = charges
         self._reassessment = reassessment
         self._nodes, self._quotas, self._shares = state.nodes, state.quotas, state.shares
+        self._lending = state.lending
 
     def set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.
@@ -174,6 +175,7 @@ class CardChanges:
         self.forget(changed)
         for card, quotas in before.items():
             self._shares.quota_changed(account.name, card)
+            self._lending.deserved_changed(card)
             self._show_sharers(card, max(quotas, self._quotas.of(card)), self._nodes.total(card))
         if self._quotas.limits_memory != limited_memory:
             self._reassessment.cards_learned()
@@ -185,7 +187,27 @@ class CardChanges:
         changed = before.card_guarantee.items() ^ facts.card_guarantee.items()
         cards = {card for card, _ in changed} & account.quota.keys()
         for card in account.quota if before.weight != facts.weight else cards:
-            self._shares.reweighted(account.name, card)
+            self._reweighted(account, card)
+
+    def _reweighted(self, account: Account, card: str) -> None:
+        self._shares.reweighted(account.name, card)
+        self._lending.deserved_changed(card)
+
+    def owe(self, account: Account, before: QueueFacts | None, facts: QueueFacts | None) -> None:
+        """A queue says that it is owed, or lends, other amounts (L1, L2); None: there is no queue.
+        Costs in proportion to these.
+        """
+        owed, lends = _owed(before), _lends(before)
+        if (owed, lends) == (_owed(facts), _lends(facts)):
+            return
+        self._shares.owed_changed(owed, _owed(facts))
+        self._lending.said_changed(before, facts)
+        for card in {
+            card for card, _ in owed.items() ^ _owed(facts).items()
+        } & account.quota.keys():
+            self._reweighted(account, card)
+        for card, _ in lends.items() ^ _lends(facts).items():
+            self._lending.deserved_changed(card)
 
     def forget(self, cards: Iterable[str]) -> None:
         """Forget the resource names of cards that no quota and no node has any more."""
@@ -229,6 +251,7 @@ class CardChanges:
             self._state.dirty.cards.update(named)
         for card, before in self._nodes.take_totals().items():
             self._shares.total_changed(card)
+            self._lending.deserved_changed(card)
             self._show_sharers(card, self._quotas.of(card), min(before, self._nodes.total(card)))
 
     def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
@@ -244,6 +267,14 @@ class CardChanges:
         for account in self._state.waiting.values():
             if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
                 self._state.dirty.pending.add(account.name)
+
+
+def _owed(facts: QueueFacts | None) -> Amounts:
+    return facts.card_deserved if facts is not None else NO_AMOUNTS
+
+
+def _lends(facts: QueueFacts | None) -> Amounts:
+    return facts.lendable if facts is not None else NO_AMOUNTS
 
 
 def _weight(facts: PodFacts) -> int:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from ..accounts.account import AccountReader, QuotaTotals
 from ..accounts.queue_facts import LARGEST_WEIGHT
-from ..amounts import Amounts
+from ..amounts import Amounts, MutableAmounts, add_to
 from ..nodes.node_cache import NodeCache
 from ..steps import Steps
 
@@ -128,6 +128,8 @@ class Shares:
         self._quotas = quotas
         self._nodes = nodes
         self._mark = mark
+        self.owed: MutableAmounts = {}
+        """By card what queues are owed by their own words (L1), all together. No zeros."""
         self._shown: dict[str, Amounts] = {}
         """By oversold card: what is shown of each queue."""
         self._outdated: dict[str, bool] = {}
@@ -167,22 +169,47 @@ class Shares:
             self.asked[card][queue] = None
 
     def reweighted(self, queue: str, card: str) -> None:
-        """A queue has another weight, or another guarantee of a card."""
+        """A queue has another weight, or another guarantee of a card, or is owed another amount."""
         if self.oversold(card):
             self._outdated.setdefault(card, True)
             if card in self.asked:
                 self.asked[card][queue] = None
 
+    def owed_changed(self, before: Amounts, after: Amounts) -> None:
+        """A queue says of other cards what it is owed (L1)."""
+        for sign, amounts in ((-1, before), (1, after)):
+            for card, amount in amounts.items():
+                add_to(self.owed, card, sign * amount)
+
     # --- as if everybody asked for its quota ----
 
     def shown(self, queue: str, card: str) -> int:
-        """What a queue deserves, in cards."""
+        """What a queue deserves, in cards: what it is owed by its own words (L1), else its part."""
+        account = self._accounts.get(queue)
+        quota = account.quota.get(card, 0) if account is not None else 0
+        facts = account.facts if account is not None else None
+        owed = facts.owed(card, quota) if facts is not None else None
+        if owed is not None:
+            return owed
         if not self.oversold(card):
-            account = self._accounts.get(queue)
-            return account.quota.get(card, 0) if account is not None else 0
+            return quota
         if card in self._outdated or card not in self._shown:
             self._refresh(card)
         return self._shown[card].get(queue, 0)
+
+    def borrowed(self, account: AccountReader, card: str) -> int:
+        """What a queue holds of a card beyond what it deserves (L1). Of a card of which the cluster
+        has none now, and of which the queue does not say what it is owed, beyond its quota.
+        """
+        facts = account.facts
+        if facts is None:
+            return 0
+        held = account.row(card).overcharged
+        if not held:
+            return 0
+        none_now = card not in facts.card_deserved and not self._nodes.total(card)
+        deserved = account.quota.get(card, 0) if none_now else self.shown(account.name, card)
+        return max(0, held - deserved)
 
     def refresh(self) -> Steps[None]:
         """Work out what is shown of all cards, one in each step. What events change in between is
@@ -205,11 +232,14 @@ class Shares:
     # --- by what is asked now -----------------------------------------------------------------
 
     def by_request(self, account: AccountReader, card: str) -> Quotient:
-        """What a queue deserves of a card in its quota, exactly. Its quota where all quotas fit, or
-        where the cluster has none of the card: what is bound then keeps its charge (D8).
+        """What a queue deserves of a card in its quota, exactly. Its quota, or what it is owed by
+        its own words (L1), where all quotas fit, or where the cluster has none of the card: what is
+        bound then keeps its charge (D8).
         """
         if not self._is_shared(card):
-            return account.quota[card], 1
+            quota = account.quota[card]
+            owed = account.facts.owed(card, quota) if account.facts is not None else None
+            return (quota if owed is None else owed), 1
         demands = self._demands.setdefault(card, {})
         changed = self.asked.get(card)
         if changed is None:
@@ -249,5 +279,9 @@ class Shares:
         if account is None or account.facts is None or card not in account.quota:
             return None
         quota, facts = account.quota[card], account.facts
-        cap = quota if by_quota else min(quota, account.row(card).requested)
-        return WeightedDemand(facts.weight, cap, facts.card_guarantee.get(card, 0))
+        owed = facts.owed(card, quota)
+        most = quota if owed is None else owed
+        cap = most if by_quota else min(most, account.row(card).requested)
+        # What a queue is owed by its own words is set aside before the rounds, and is all it gets.
+        guarantee = facts.card_guarantee.get(card, 0) if owed is None else cap
+        return WeightedDemand(facts.weight, cap, guarantee)

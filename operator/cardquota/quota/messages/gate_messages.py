@@ -52,7 +52,7 @@ def released_unasked(namespace: str, mode: str) -> str:
     return f"gate opened without looking at the quota: no pod waits in {where}"
 
 
-def behind_room_made(card: str, name: str | None = None, *, group: bool = False) -> str:
+def behind_room_made(queue: str, card: str, name: str | None = None, *, group: bool = False) -> str:
     """Pods end so that another pod or group can start, and nobody else takes that room (L5).
 
     `name`: that of the other, if the reader may see it. `group`: whether it is a group.
@@ -60,8 +60,8 @@ def behind_room_made(card: str, name: str | None = None, *, group: bool = False)
     kind = "group" if group else "pod"
     who = f"{kind} <{show(name)}>" if name else f"a {kind}"
     return (
-        f"pods are being ended to make room of <{show(card)}> for {who}, and no other pod gets "
-        "this card until that has started; wait a few minutes"
+        f"Queue <{show(queue)}> releases no <{show(card)}> now: pods are being ended to make room "
+        f"for {who}, and no other pod gets this card until that has started; wait a few minutes"
     )
 
 

@@ -92,6 +92,38 @@ def surge_refused(problem: str) -> str:
     )
 
 
+def cards_refused(key: str, problem: str) -> str:
+    """What a queue is owed, or lends, as it is written, cannot be read (L1, L2)."""
+    return (
+        f"annotation {key} cannot be read: {problem}. "
+        'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 1}'
+    )
+
+
+def owed_without_quota(key: str, card: str) -> str:
+    """Warning when a queue is written: a row of a card without a quota means nothing (L1, L2).
+    Short.
+    """
+    return f"{show(key)} names <{show(card)}>, but the queue has no quota of it: that has no effect"
+
+
+def owed_above_quota(card: str, deserved: int, quota: int) -> str:
+    """Warning when a queue is written: it is never owed more than its quota (L1). Short."""
+    return (
+        f"{v.DESERVED}: <{deserved}> of <{show(card)}> is more than the quota: it is owed <{quota}>"
+    )
+
+
+def owed_above_cluster(card: str, deserved: int, total: int) -> str:
+    """Warning when a queue is written: with it, all queues are owed more by their own words than
+    there is (L1). Short.
+    """
+    return (
+        f"{v.DESERVED}: with it queues are owed <{deserved}> of <{show(card)}> together, more than "
+        f"the cluster has: <{total}>"
+    )
+
+
 def surge_without_quota(card: str) -> str:
     """Warning when a queue is written: nothing is lent of a card without a quota. Short."""
     return f"{v.SURGE} names <{show(card)}>, but the queue has no quota of it: none is lent"

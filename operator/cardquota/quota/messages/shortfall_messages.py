@@ -23,8 +23,24 @@ def insufficient(queue: str, short: Shortfall, *, soon: bool = False) -> str:
     return (
         f"Queue <{show(queue)}> has insufficient <{show(short.dimension)}> quota: "
         f"requested <{requested}>, total would be <{would_be}>, but capability is <{capability}>"
-        f"{held}"
+        f"{_lent(short)}{held}"
     )
+
+
+def _lent(short: Shortfall) -> str:
+    """Why it may hold no more than that (L2), and what of it is borrowed (L1)."""
+    lent = short.lending
+    if lent is None:
+        return ""
+    why = ""
+    if short.lacks_lent:
+        kept = f", <{lent.kept_for_others}> are kept for others" if lent.kept_for_others else ""
+        why = (
+            f", since its quota is <{lent.quota}>, it deserves <{lent.deserved}>, and of the "
+            f"<{lent.total}> in the cluster others hold <{lent.held_by_others}>{kept}"
+        )
+    borrowed = f"; it holds <{lent.held}>, <{lent.borrowed}> of them borrowed"
+    return why + (borrowed if lent.borrowed else "")
 
 
 def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str = "") -> str:
@@ -77,6 +93,11 @@ def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall
 ADVICE_TOGETHER: Final = (
     "let fewer pods start together, ask for less in each, or ask the queue's owner for a higher "
     "quota"
+)
+
+ADVICE_LENT: Final = (
+    "wait until others hold less of it or the cluster has more, or ask the queue's owner to have "
+    f"more owed to the queue ({v.DESERVED})"
 )
 
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"

@@ -17,6 +17,8 @@ class QueueAnnotations(Wire):
     state: str | None = field(default=None, name=v.QUEUE_STATE)
     surge: str | None = field(default=None, name=v.SURGE)
     reclaim: str | None = field(default=None, name=v.QUEUE_RECLAIM)
+    deserved: str | None = field(default=None, name=v.DESERVED)
+    lendable: str | None = field(default=None, name=v.LENDABLE)
     status: Any = field(default=None, name=v.STATUS)
 
 

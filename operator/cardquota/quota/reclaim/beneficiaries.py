@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from ..accounts.account import AccountReader
@@ -11,7 +11,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import Candidate
 from ..pods.pod_facts import State
-from ..pods.pod_record import ChargeState, PodRecord
+from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..release.release_judge import ReleaseJudge
 from ..steps import Steps
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
@@ -72,25 +72,35 @@ def preempt_waiters(ledger: LedgerReader, cutoff: str) -> Steps[list[Beneficiary
                 continue
             if not lacking.isdisjoint(COMPUTE_RESOURCES):
                 continue
-            for candidate in islice(inadmissible, _FIRST):
-                one = _at_the_gate(ledger, account, candidate, cutoff)
-                if one is not None:
-                    found.append(((-one.priority, candidate.sort_key.made), one))
+            of_these = chain.from_iterable(map(_each, inadmissible))
+            for candidate, sort_key in islice(of_these, _FIRST):
+                one = _at_the_gate(ledger, account, candidate, sort_key)
+                if one is not None and sort_key.made <= cutoff:
+                    found.append(((-one.priority, sort_key.made), one))
                     break
     return [one for _, one in sorted(found, key=lambda row: (row[0], row[1].key))]
 
 
+def _each(candidate: Candidate) -> Iterator[tuple[Candidate, SortKey]]:
+    """The pods that ask for the same, in order; of a gang, or a group without pods, its place."""
+    if candidate.gang is None and candidate.group_to_enqueue is None:
+        for sort_key in candidate.classes[0].sort_keys:
+            yield candidate, sort_key
+    else:
+        yield candidate, candidate.sort_key
+
+
 def _at_the_gate(
-    ledger: LedgerReader, account: AccountReader, candidate: Candidate, cutoff: str
+    ledger: LedgerReader, account: AccountReader, candidate: Candidate, sort_key: SortKey
 ) -> Beneficiary | None:
-    if candidate.group_to_enqueue is not None or candidate.sort_key.made > cutoff:
+    if candidate.group_to_enqueue is not None:
         return None
-    members, group = [ledger.pods[candidate.sort_key.uid]], None
+    members, group = [ledger.pods[sort_key.uid]], None
     if candidate.gang is not None:
         group = ledger.groups[candidate.gang.key]
         members = ReleaseJudge(ledger, account).starting(candidate, group)
-    asked = [one.request.cards for one in members if one.request and one.request.amount]
-    cards = next((cards for cards in asked if cards), ())
+    asked = (one.request.cards for one in members if one.request and one.request.amount)
+    cards = next(filter(None, asked), ())
     if not cards or not may_have_room_made(ledger, members):
         return None
     return beneficiary_of(ReclaimWay.PREEMPT, members, group, cards[0])

@@ -569,10 +569,7 @@ class _Round:
     def affords(self, trial: _Trial, more: Mapping[tuple[str, str], int]) -> bool:
         """Whether queues still hold what they deserve without `more`, by queue and card."""
         spent = trial.spent
-        for key, amount in more.items():
-            if self._left(*key) - spent.get(key, 0) < amount:
-                return False
-        return True
+        return all(self._left(*key) - spent.get(key, 0) >= amount for key, amount in more.items())
 
 
 class _Picked:

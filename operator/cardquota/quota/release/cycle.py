@@ -341,9 +341,9 @@ def _lending(account: Account, judge: ReleaseJudge) -> Hashable:
     and of cpu and memory. Who takes cards that are not lent is nobody's matter here.
     """
     lent = [
-        (card, judge.free(card), account.row(card).reserved)
+        (card, free, account.row(card).reserved)
         for card in account.quota
-        if judge.free(card) + account.lent(card) > 0 and account.lent(card)
+        if account.lent(card) and (free := judge.free_for_updates(card)) > 0
     ]
     others = tuple(map(judge.free, COMPUTE_RESOURCES))
     return tuple(lent), others, judge.kept_cards, account.quota_mark, account.facts
@@ -410,7 +410,7 @@ def _of_those_behind(
 
 def _behind_text(queue: str, behind: BehindHead, name: str | None) -> str:
     if behind.room_made:
-        return gate_messages.behind_room_made(behind.dimension, name, group=behind.group)
+        return gate_messages.behind_room_made(queue, behind.dimension, name, group=behind.group)
     return gate_messages.behind(
         queue, behind.dimension, name, group=behind.group, waited=behind.waited
     )

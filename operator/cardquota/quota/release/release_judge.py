@@ -70,8 +70,13 @@ class ReleaseJudge:
             return self.free(room.dimension) + self._account.row(room.dimension).elastic
         if isinstance(room, NeverClosed):
             return self.free(room.dimension)
-        limit = self._account.limit(room)
-        return _ENDLESS if limit is None else limit - self._account.row(room).charged
+        allowed = self._account.allowed(room)
+        return _ENDLESS if allowed is None else allowed - self._account.row(room).charged
+
+    def free_for_updates(self, card: str) -> int:
+        """How much more of a card the queue may hold with what it lends to rolling updates (R6)."""
+        allowed = self._account.allowed(card, self._account.lent(card)) or 0
+        return allowed - self._account.row(card).charged
 
     @property
     def free_compute(self) -> tuple[int, ...]:
@@ -108,10 +113,10 @@ class ReleaseJudge:
         record = self._ledger.pods[uid]
         asked = record.request.amount if record.request is not None else 0
         cards = record.request.cards[:MOST_LENT] if record.request is not None else ()
-        lent, free = self._account.lent, self.free
         if not self.kept_cards.isdisjoint(cards):
             return None
-        if not any(lent(card) >= asked > 0 and free(card) + lent(card) >= asked for card in cards):
+        lent, free = self._account.lent, self.free_for_updates
+        if not any(lent(card) >= asked > 0 and free(card) >= asked for card in cards):
             return None
         verdict = with_borrowing(self._ledger, record.facts, judge_release(self._ledger, record))
         return Opening(record.queue, ((record, verdict.cards),)) if verdict.borrows else None

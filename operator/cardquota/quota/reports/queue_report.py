@@ -56,7 +56,8 @@ class CardRow:
     surge: int | None = None
     """What rolling updates may borrow beyond the quota (R6); None where they may not."""
     borrowed: int | None = None
-    """What is borrowed. None where nothing may be."""
+    """What it holds beyond what it deserves (L1). None where that is nothing, and rolling updates
+    may not borrow."""
 
     @property
     def charged(self) -> int:
@@ -215,12 +216,11 @@ def card_rows(ledger: LedgerReader, account: AccountReader) -> tuple[CardRow, ..
     only waiting pods have made up is left out: each would be a row of a bounded status, and the pod
     cannot go until it is corrected (P8).
     """
-    borrowed = {one.card: one.amount for one in account.borrowed()}
     named, made_up = cards_of(ledger, account)
     rows = ((name, account.row(name)) for name in made_up)
     held = [name for name, row in rows if row.charged or row.elastic]
     names = sorted([*named, *held]) if held else named
-    return tuple(_card_row(ledger, account, name, borrowed.get(name, 0)) for name in names)
+    return tuple(_card_row(ledger, account, name) for name in names)
 
 
 def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
@@ -248,8 +248,9 @@ def use_of(account: AccountReader) -> QueueUse:
     return QueueUse.BY_CONTROLLER if policy is None else QueueUse(policy.value)
 
 
-def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
+def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRow:
     row, quota, surge = account.row(name), account.quota.get(name, 0), account.lent(name)
+    borrowed = ledger.shares.borrowed(account, name)
     recorded = account.facts.recorded.get(name) if account.facts else None
     # By the queue's policy, else by what each pod's controller makes of it.
     by_use = {QueueUse.OFFLINE: row.allocated, QueueUse.BY_CONTROLLER: row.offline}
@@ -265,7 +266,7 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed:
         deserved=ledger.shares.shown(account.name, name),
         offline=by_use.get(use_of(account), 0),
         surge=surge or None,
-        borrowed=borrowed if surge else None,
+        borrowed=borrowed if borrowed or surge else None,
     )
 
 

@@ -137,13 +137,21 @@ def test_ages_are_short(seconds: int, age: str) -> None:
 
 CARDS = [
     {"name": H200, "quota": 4, "allocated": 1, "inqueue": 2, "requested": 5, "elastic": 0},
-    {"name": "Other", "quota": 2, "allocated": 3, "deserved": 2, "inqueue": "x", "offline": 2},
+    {
+        "name": "Other",
+        "quota": 2,
+        "allocated": 3,
+        "deserved": 2,
+        "borrowed": 1,
+        "inqueue": "x",
+        "offline": 2,
+    },
     "no row",
 ]
 WIDE = queue("q", {**STATUS, "cards": CARDS})
 HEAD = [
     *("QUEUE", "STATE", "CARD", "QUOTA", "ALLOCATED", "ON-LINE", "OFF-LINE", "INQUEUE"),
-    *("ELASTIC", "REQUESTED", "GUARANTEE", "DESERVED", "NOTE"),
+    *("ELASTIC", "REQUESTED", "GUARANTEE", "DESERVED", "BORROWED", "NOTE"),
 ]
 
 
@@ -154,9 +162,9 @@ async def test_wide_has_a_row_for_each_card(tmp_path: Path) -> None:
     rows = table[table.index(HEAD) + 1 :][:3]
     assert rows == [
         # An older operator says nothing of on-line and off-line use.
-        ["q", "Open", H200, "4", "1", "-", "-", "2", "0", "5", "-", "-"],
-        ["q", "Open", "Other", "2", "3", "1", "2", *"----", "2"],
-        ["r", "Open", *"-" * 10],
+        ["q", "Open", H200, "4", "1", "-", "-", "2", "0", "5", "-", "-", "-"],
+        ["q", "Open", "Other", "2", "3", "1", "2", *"----", "2", "1"],
+        ["r", "Open", *"-" * 11],
     ]
 
 

@@ -359,7 +359,10 @@ async def test_a_successor_goes_on_with_the_same_victims_and_makes_no_other_plan
         await asyncio.sleep(5)
         assert sorted(stage.evicted) == ["r6", "r7"]
         stage.goes("r6", "r7")
+        await stage.reclaimer.end()
+        assert stage.ledger.kept_rooms == {}
         await stage.fail_over()
+        assert set(stage.ledger.kept_rooms) == {H200}  # before a gate can open
         await asyncio.sleep(200)
         assert len(stage.evicted) == 2
         assert set(stage.ledger.kept_rooms) == {H200}

@@ -138,6 +138,24 @@ async def full() -> AsyncIterator[WakingStage]:
     await stage.waker.end()
 
 
+async def test_l2_it_is_woken_when_another_queue_holds_less_of_what_is_lent() -> None:
+    """Nothing is charged in its own queue, nor given back."""
+    stage = WakingStage()
+    total = stage.ledger.nodes.total(H200)
+    owner = a_queue("owner").with_quota({H200: total}).deserving_cards({H200: total - 1})
+    other = a_pod("o").with_uid("o").in_queue("owner").stamped("owner", {H200: total})
+    mine = a_queue().with_quota({H200: 3}).deserving_cards({H200: 0})
+    see(stage.ledger, mine, owner.lending({H200: 0}), other)
+    stage.waker.begin("term")
+    stage.sleeps()
+    await asyncio.sleep(1)
+    assert stage.woken == []
+    stage.goes("o")
+    await asyncio.sleep(1)
+    assert stage.woken == ["web"]
+    await stage.waker.end()
+
+
 after = asyncio.sleep
 
 

@@ -184,6 +184,20 @@ def test_r6_a_card_without_quota_is_doubted() -> None:
     assert doubts_about(queue.wire(), nothing_meant) == (said,)
 
 
+@pytest.mark.parametrize("key", [v.DESERVED, v.LENDABLE])
+def test_l1_what_is_owed_and_lent_is_read_and_checked(key: str) -> None:
+    """What is stored and cannot be read counts as absent."""
+    queue = a_queue().with_quota({H200: 3})
+    check_queue(queue.annotated(key, f'{{"{H200}": 0}}').wire())
+    for text in ("some", f'{{"{H200}": -1}}', f'{{"{H200}|{H800}": 1}}', "2"):
+        odd = queue.annotated(key, text)
+        with pytest.raises(QueueError, match=rf"{key} cannot be read: .* such as "):
+            check_queue(odd.wire())
+        assert (odd.facts().card_deserved, odd.facts().lendable) == ({}, {})
+    facts = queue.deserving_cards({H200: 2}).lending({H200: 1}).facts()
+    assert (facts.card_deserved, facts.lendable) == ({H200: 2}, {H200: 1})
+
+
 # --- Q2: card resources in a queue's specification are no quota ----------------------------------
 
 

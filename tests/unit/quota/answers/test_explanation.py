@@ -86,6 +86,16 @@ def test_f5_a_gang_that_starts_whole() -> None:
         assert [one.queue for one in found.other_queues] == ["large"]
 
 
+def test_f6_a_queue_is_named_only_for_what_it_may_hold_now() -> None:
+    """L2."""
+    ledger = a_cluster(waiting("a", 2), quota=1)
+    see(ledger, a_queue("large").with_quota({H200: 6}).deserving_cards({H200: 0}))
+    assert [one.queue for one in explained(ledger, "Pod", "a").other_queues] == ["large"]
+    owner = a_queue("owner").with_quota({H200: 7}).deserving_cards({H200: 7})
+    see(ledger, owner.lending({H200: 0}))
+    assert [one.queue for one in explained(ledger, "Pod", "a").other_queues] == ["owner"]
+
+
 def test_f5_a_group_whose_pods_are_still_to_come() -> None:
     ledger = a_cluster(a_group("early").in_queue("queue").of(2).asking({H200: 6}), quota=4)
     see(ledger, a_queue("large").with_quota({H200: 7}))

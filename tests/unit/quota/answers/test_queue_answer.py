@@ -18,6 +18,16 @@ def test_f1_what_would_fit_is_limited_by_what_nodes_have_free() -> None:
     assert (card.free, card.most_on_node, card.fits) == (4, 3, 4)
 
 
+def test_f1_what_would_fit_is_limited_by_what_is_kept_for_others() -> None:
+    """L1, L2."""
+    other = a_queue("other").with_quota({H200: 6}).deserving_cards({H200: 5}).lending({H200: 0})
+    ledger = a_cluster(holding("a", 2), other)
+    see(ledger, a_queue().with_quota({H200: 7}).deserving_cards({H200: 1}))
+    (card,) = asked(ledger).cards
+    assert (card.left, card.free, card.fits) == (5, 6, 1)
+    assert (card.deserved, card.borrowed) == (1, 1)
+
+
 def test_f1_nothing_fits_a_queue_that_is_closed() -> None:
     ledger = a_cluster(quota=4)
     see(ledger, a_queue().with_quota({H200: 4}).closed())

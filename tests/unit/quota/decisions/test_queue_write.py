@@ -1,7 +1,9 @@
 """What is odd in the rows of a quota that is written."""
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
+from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import doubts_about_rows, known_card_meant, suggestions
+from cardquota.quota.decisions.queue_write import OwedRows, doubts_about_owed
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import queue_write_messages as m
 
@@ -66,6 +68,35 @@ def test_p4_known_is_what_nodes_had_and_what_pods_hold_by_a_quota() -> None:
     gone = a_ledger(a_node("n").with_cards(new, 1))
     gone.node_gone("n")
     assert known_card_meant(gone, "B300") == new
+
+
+def owed(
+    quota: dict[str, int], deserved: dict[str, int], lendable: dict[str, int] | None = None
+) -> OwedRows:
+    return OwedRows(quota, deserved, lendable or {})
+
+
+def test_l1_what_is_owed_beyond_the_quota_or_the_cluster_is_doubtful() -> None:
+    ledger = a_ledger(*CARDS, a_queue("blue").with_quota({H800: 5}).deserving_cards({H800: 5}))
+    rows = owed({H200: 2, H800: 9}, {H200: 3, H800: 4, "x": 1}, {"y": 2, H200: 9})
+    first, second, third, fourth = doubts_about_owed(ledger, "red", rows)
+    assert first == m.owed_above_quota(H200, 3, 2)
+    assert second == m.owed_above_cluster(H800, 9, ledger.nodes.total(H800))
+    assert third == m.owed_without_quota(v.DESERVED, "x")
+    assert fourth == m.owed_without_quota(v.LENDABLE, "y")
+    assert max(map(len, (first, second, third, fourth))) < 200
+
+
+def test_l1_only_rows_that_a_write_adds_or_changes_are_doubtful() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H800: 9}).deserving_cards({H800: 9}))
+    rows = owed({H800: 9}, {H800: 9, "x": 1})
+    assert doubts_about_owed(ledger, "red", rows, rows) == ()
+    assert doubts_about_owed(ledger, "red", rows, owed({H800: 9}, {"x": 1})) == (
+        m.owed_above_cluster(H800, 9, ledger.nodes.total(H800)),
+    )
+    lower = doubts_about_owed(ledger, "red", owed({H800: 8}, {H800: 9}), rows)
+    assert m.owed_above_quota(H800, 9, 8) in lower
+    assert len(doubts_about_owed(ledger, "red", owed({}, {f"c{n}": 1 for n in range(9)}))) == 5
 
 
 def test_five_are_told_and_the_others_counted() -> None:

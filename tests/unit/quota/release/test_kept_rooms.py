@@ -83,9 +83,8 @@ def test_who_waits_is_told_that_room_is_made_for_another() -> None:
     _, refusals = release(ledger, "red")
     texts = dict(zip((name for (name,) in names(refusals)), refusals, strict=True))
     assert {one.verdict.reason for one in refusals} == {Reason.BEHIND}
-    assert "pods are being ended to make room of <NVIDIA-H200> for pod <team/c>" in (
-        texts["a"].verdict.text
-    )
+    told = "Queue <red> releases no <NVIDIA-H200> now: pods are being ended to make room for "
+    assert texts["a"].verdict.text.startswith(f"{told}pod <team/c>, and no other")
     assert "for a pod, and no other" in texts["b"].verdict.text
 
 

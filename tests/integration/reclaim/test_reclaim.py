@@ -1,0 +1,169 @@
+"""L3 to L6, with kube-scheduler and the Eviction API: lent cards come back to who is owed them."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from builders import a_pod
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
+from conftest import decides
+from integration.asking import MERGE, ask
+from integration.team import QUEUES, Team, bugs_logged
+from integration.workload_bodies import create
+
+from .lent import BORROWER, CONFIG, OWNER, Lent
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+
+
+@pytest.fixture(scope="module")
+def reclaiming_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("reclaiming-plane")
+    config = tmp_path_factory.mktemp("reclaiming-config") / "config.yaml"
+    config.write_text(yaml.safe_dump(dict(CONFIG)))
+    with running_plane(folder, config=config) as cluster:
+        cluster.warm()
+        eventually(lambda: decides(cluster), "a leader that decides")
+        yield cluster
+        assert bugs_logged(cluster) == []
+
+
+@pytest.fixture
+def lent(reclaiming_plane: Cluster, namespace_there: str, unique: str) -> Iterator[Lent]:
+    found = Lent(Team(reclaiming_plane, namespace_there, unique), f"NVIDIA-{unique.upper()}")
+    found.prepare()
+    yield found
+    found.remove()
+
+
+@pytest.fixture
+def namespace_there(reclaiming_plane: Cluster, unique: str) -> Iterator[str]:
+    with fresh_namespace(reclaiming_plane, unique) as name:
+        yield name
+
+
+def budget(team: Team, **labels: str) -> None:
+    """A PodDisruptionBudget that lets none of these pods end."""
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "keep"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": labels}},
+    }
+    path = f"/apis/policy/v1/namespaces/{team.namespace}/poddisruptionbudgets"
+    assert (reply := ask(team.cluster, "POST", path, body)).ok, reply
+
+    def counted() -> bool:
+        status = ask(team.cluster, "GET", f"{path}/keep").body.get("status", {})
+        return bool(status.get("currentHealthy") == 1 and status.get("observedGeneration") == 1)
+
+    team.until(counted, "the budget is counted")
+
+
+def test_pods_of_a_deployment_and_a_job_end_for_who_is_owed_their_cards(lent: Lent) -> None:
+    team = lent.team
+    job = team.a_pod("train", 1, lent.card, BORROWER).annotated("cardquota.dev/run-seconds", "3600")
+    assert create(team, "Job", job, parallelism=1, completions=1).ok
+    team.until_row(lent.card, BORROWER, allocated=1)
+    service = team.a_pod("web", 1, lent.card, BORROWER)
+    assert create(team, "Deployment", service, replicas=3).ok
+    team.until_row(lent.card, BORROWER, allocated=4)
+    with team.watching() as watch:
+        assert team.create(lent.pod("owed", OWNER, cards=2)).ok
+        team.until_bound("owed")
+        seen = list(watch.seen)
+    ended = {one.name for one in seen if one.type == "DELETED"}
+    assert len(ended) == 2
+    assert all(name.startswith("web-") for name in ended)
+    for name in ended:
+        told = team.until_told(name, v.RECLAIMED)
+        assert f"pod <{team.namespace}/owed> of Queue <{team.queue_name(OWNER)}>" in told["message"]
+        assert "and deserves <2>, so <" in told["message"]
+    assert "2 pods of Queue" in team.until_told("owed", v.ROOM_MADE)["message"]
+    # Its controller makes others, which have to wait until it has started.
+    bound = next(s.at for s in seen if s.name == "owed" and s.object["spec"].get("nodeName"))
+    known = {one.name for one in seen if one.type == "ADDED"} - {"owed"}
+    opened = [s for s in seen if s.name in known and not s.object["spec"].get("schedulingGates")]
+    assert all(one.at >= bound for one in opened)
+    team.until_row(lent.card, BORROWER, allocated=2)
+    time.sleep(5)
+    assert team.row(lent.card, OWNER)["allocated"] == 2
+
+
+def test_whom_a_budget_keeps_stays_and_the_next_one_ends(lent: Lent) -> None:
+    team = lent.team
+    lent.runs("r0", "r1", "r2")
+    time.sleep(1.1)  # by the second it is the youngest, whose turn is first
+    kept = lent.pod("kept").labelled("keep", "yes")
+    assert team.create(kept).ok
+    team.until_bound("kept")
+    team.until(
+        lambda: any(c["type"] == "Ready" for c in team.pod("kept")["status"]["conditions"]), "ready"
+    )
+    budget(team, keep="yes")
+    assert team.create(lent.pod("owed", OWNER)).ok
+    team.until_bound("owed")
+    (ended,) = lent.gone_of("r0", "r1", "r2", "kept")
+    assert ended != "kept"
+
+
+def test_a_gang_gets_room_as_a_whole(lent: Lent) -> None:
+    team = lent.team
+    lent.runs("r0", "r1", "r2", "r3")
+    gang = team.a_gang("gang", 2, OWNER)
+    assert team.create(gang).ok
+    for name in ("m0", "m1"):
+        assert team.create(lent.pod(name, OWNER).in_group("gang").in_queue(None)).ok
+    team.until_bound("m0", "m1")
+    assert len(lent.gone_of("r0", "r1", "r2", "r3")) == 2
+    assert team.until_told("gang", v.ROOM_MADE)
+    team.until(lambda: lent.plan_of(team.get(gang)) is None, "nothing stands on it")
+
+
+def test_a_dry_run_of_a_queue_ends_nobody(lent: Lent) -> None:
+    team = lent.team
+    queue = f"{QUEUES}/{team.queue_name(OWNER)}"
+    change = {"metadata": {"annotations": {v.QUEUE_RECLAIM: "dryRun"}}}
+    assert ask(team.cluster, "PATCH", queue, change, content_type=MERGE).ok
+    lent.runs("r0", "r1", "r2", "r3")
+    assert team.create(lent.pod("owed", OWNER)).ok
+    told = team.until_told("owed", v.WOULD_RECLAIM)
+    assert "1 pod of Queue" in told["message"]
+    time.sleep(4)
+    assert lent.there() == ["owed", "r0", "r1", "r2", "r3"]
+    assert lent.plan_of(team.pod("owed")) is None
+
+
+def test_a_higher_priority_gets_the_quota_of_a_lower_one(lent: Lent, unique: str) -> None:
+    team = lent.team
+    name = f"{unique}-high"
+    body = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": 1000,
+    }
+    path = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    assert ask(team.cluster, "POST", path, body).ok
+    try:
+        lent.runs("r0", "r1", "r2", "r3")
+        assert team.create(lent.pod("same")).ok
+        assert team.create(lent.pod("high").with_spec(priorityClassName=name)).ok
+        team.until_bound("high")
+        (ended,) = lent.gone_of("r0", "r1", "r2", "r3")
+        told = team.until_told(ended, v.PREEMPTED)
+        assert "of priority <1000>" in told["message"]
+        assert not team.pod("same")["spec"].get("nodeName")
+    finally:
+        ask(team.cluster, "DELETE", f"{path}/{name}")
+
+
+def test_nobody_but_the_operator_writes_what_ends(lent: Lent) -> None:
+    team = lent.team
+    lent.runs("r0")
+    reply = team.annotate(a_pod("r0"), v.RECLAIM_PLAN, "{}")
+    assert reply.code == 422 or reply.code == 403
+    assert v.RECLAIM_PLAN in reply.message
