@@ -16,6 +16,7 @@ from cardquota.loop import Later, in_loop_later
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger, LedgerSettings
+from cardquota.quota.reclaim import ReclaimNotes
 from cardquota.settings import Settings
 from cardquota_webhooks import (
     AdmissionServer,
@@ -149,7 +150,7 @@ class Replica:
             WorkloadReviews(ledger, settings, visibility, claims),
             ScaleReviews(ledger, settings, visibility, targets, lambda _, __, ___: None, known),
             VolcanoJobReviews(ledger, visibility, claims, known),
-            QuestionReviews(ledger, settings, known, wall_clock, clock, refused),
+            QuestionReviews(ledger, settings, known, wall_clock, clock, refused, ReclaimNotes()),
         ]
         return AdmissionServer(reviewers, self.metrics, audit=False)
 

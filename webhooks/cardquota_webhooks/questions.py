@@ -20,13 +20,15 @@ from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
 from cardquota.quota.answers.explanation import explain
 from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.answers.reclaim_answer import ReclaimRules
 from cardquota.quota.decisions.verdict_texts import any_queue_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages, gate_messages
 from cardquota.quota.objects.meta import Wire
+from cardquota.quota.reclaim.reclaim_notes import ReclaimNotes
 from cardquota.quota.steps import Steps
-from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
+from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS, ReclaimMode
 from cardquota.quota.words import time_text
 from cardquota.settings import Settings
 
@@ -131,12 +133,18 @@ class QuestionReviews:
         wall_clock: Callable[[], float],
         clock: Callable[[], float],
         refused_writes: Metric,
+        reclaim_notes: ReclaimNotes,
     ) -> None:
         """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
         `clock`: seconds, monotonic. `refused_writes`: told without a queue's name (V1).
+        `reclaim_notes`: by `clock`.
         """
         self._ledger = ledger
         self._require_queue = settings.require_queue
+        self._reclaim = settings.reclaim
+        self._preempt_after = settings.preempt.after
+        self._reclaim_notes = reclaim_notes
+        self._clock = clock
         self._wall_clock = wall_clock
         self._refused_writes = refused_writes
         timeout = settings.webhook.timeout_seconds
@@ -183,11 +191,31 @@ class QuestionReviews:
 
     def _about_workload(self, asked: AskedWorkload) -> Steps[AdmissionResponse]:
         found = yield from explain(
-            self._ledger, asked, self._time(), require_queue=self._require_queue
+            self._ledger,
+            asked,
+            self._time(),
+            require_queue=self._require_queue,
+            rules=self._reclaim_rules(),
         )
         if found is not None:
             return _with_status(found)
         return _not_known(asked, (yield from workload_meant(self._ledger, asked)))
+
+    def _reclaim_rules(self) -> ReclaimRules | None:
+        """None: nothing is said of reclaiming."""
+        reclaim = self._reclaim
+        if reclaim.mode is ReclaimMode.OFF:
+            return None
+        return ReclaimRules(
+            mode_in=reclaim.mode_in,
+            after=reclaim.after,
+            preempt_after=self._preempt_after,
+            past_admission=reclaim.past_admission,
+            refused=self._reclaim_notes.refused,
+            since=self._reclaim_notes.since,
+            now=self._clock(),
+            wall=self._wall_clock(),
+        )
 
     def _time(self) -> str:
         return time_text(int(self._wall_clock()))

@@ -16,6 +16,7 @@ from .over_quota import OVER_QUOTA
 from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
+from .taking_back import TAKING_BACK
 from .writes.group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .writes.queue_writes import QUEUE_WRITES
 from .writes.volcano_jobs import VOLCANO_JOBS
@@ -40,6 +41,7 @@ ENTRIES: Final = (
     *VOLCANO_JOBS,
     *QUESTIONS,
     *STANDINGS,
+    *TAKING_BACK,
 )
 """In the order of the page."""
 

@@ -49,6 +49,7 @@ from ..loop.timing import ended
 from ..metrics import Metrics
 from ..page.page_server import PageServer
 from ..quota.ledger.ledger import Ledger
+from ..quota.reclaim.reclaim_notes import ReclaimNotes
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT, ReclaimMode
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
@@ -67,6 +68,8 @@ _FIRST_RECOUNT: Final = 10.0
 """Seconds until the first recount: becoming ready comes first."""
 RECOUNT: Final = 300.0
 """Seconds between two recounts."""
+_SEE_UNPLACED: Final = 2.0
+"""Seconds between two looks at which pods are without a node."""
 _UNUSABLE: Final = 2
 """Exit code, also of a configuration that cannot be used: another start would not help."""
 
@@ -187,6 +190,7 @@ class Operator:
         if self._enqueue is not None:
             parts.append(self._enqueue.votes)
         writers = term_writers(client, self._elector.time_left, self._fence, settings)
+        self._reclaim_notes = ReclaimNotes()
         if settings.reclaim.mode is not ReclaimMode.OFF:
             parts.append(
                 Reclaimer(
@@ -195,6 +199,7 @@ class Operator:
                     self._events,
                     self._metrics,
                     settings,
+                    self._reclaim_notes,
                     unsure=self._unsure,
                     changed=self._notifier.notify,
                     clock=time.monotonic,
@@ -352,6 +357,8 @@ class Operator:
         self._start(self._left_out.run())
         self._start(self._installation.run())
         self._start(self._audit.run())
+        if self._settings.reclaim.mode is not ReclaimMode.OFF:
+            self._start(self._see_unplaced())
 
     def _synced(self) -> bool:
         return all(reflector.synced for reflector in self._reflectors)
@@ -407,12 +414,20 @@ class Operator:
                 lambda: synced() and not any(one.late for one in self._reflectors),
             ),
             RefusedWriteReviews(refused),
-            QuestionReviews(ledger, settings, known, time.time, time.monotonic, refused),
+            QuestionReviews(
+                ledger, settings, known, time.time, time.monotonic, refused, self._reclaim_notes
+            ),
         ]
         if beside_volcano:
             reviewers.append(VolcanoJobReviews(ledger, visibility, claims, known))
         audit = settings.mode is InstallationMode.AUDIT
         return AdmissionServer(reviewers, self._metrics, audit=audit)
+
+    async def _see_unplaced(self) -> None:
+        """On every replica: each of them answers questions."""
+        while True:
+            self._reclaim_notes.look(self._ledger.unplaced, time.monotonic())
+            await asyncio.sleep(_SEE_UNPLACED)
 
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)

@@ -22,6 +22,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota import Effect
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Pod
+from cardquota.quota.reclaim import ReclaimNotes
 from cardquota.quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
 from cardquota.settings import Settings
 from cardquota_webhooks import (
@@ -146,6 +147,7 @@ class Endpoint:
             late=lambda: self.late,
             audited=lambda *row: self.audited.append(row),
         )
+        self.reclaim_notes = ReclaimNotes()
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
         self.scales = ScaleReviews(
@@ -165,7 +167,9 @@ class Endpoint:
             self.scales,
             RefusedWriteReviews(refused),
             VolcanoJobReviews(ledger, visibility, self.claims, known),
-            QuestionReviews(ledger, settings, known, lambda: NOW, clock, refused),
+            QuestionReviews(
+                ledger, settings, known, lambda: NOW, clock, refused, self.reclaim_notes
+            ),
         ]
         self.server = AdmissionServer(reviewers, self.metrics, audit=audit)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from builders import H200, a_pod, a_queue
+from builders import H200, Body, a_pod, a_queue
+from builders.pod import PodBody
 from cardquota.loop import turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
@@ -40,6 +41,30 @@ async def test_f5_the_answer_is_added_as_the_status(endpoint: Endpoint) -> None:
     assert (value["namespace"], value["time"]) == ("team", "2026-01-02T12:00:00Z")
     assert value["otherQueues"] == [{"queue": "other", "card": H200, "left": 2}]
     assert endpoint.counted(v.WORKLOAD_REVIEWS, "answer") == 1
+
+
+def a_cluster_that_lends(*, past: bool = False) -> list[Body]:
+    """No node has room for pod w, whose queue is owed the cards that another holds. Of the other a
+    pod of higher priority waits for quota.
+    """
+    said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+
+    def of(name: str, queue: str, cards: int) -> PodBody:
+        return a_pod(name).with_uid(name).in_queue(queue).naming(H200).asking_for(cards)
+
+    waits = of("w", "owed", 1).stamped("owed", {H200: 1}).put([said], "status", "conditions")
+    held = [of(name, "queue", 4) for name in ("a", "b")]
+    if not past:
+        held = [one.stamped("queue", {H200: 4}) for one in held]
+    high = of("high", "queue", 1).with_priority(1).created("2026-01-02T11:59:50Z").gated()
+    queues = (a_queue(name).with_quota({H200: 8}) for name in ("queue", "owed"))
+    return [*queues, *(one.on_node("h200-a") for one in held), waits, high.owned_by("Job")]
+
+
+async def reclaim_of(endpoint: Endpoint, name: str = "w") -> dict[str, Any]:
+    found = await asked(endpoint, {"kind": "Pod", "name": name})
+    told: dict[str, Any] = found.patch[0]["value"].get("reclaim", {})
+    return told
 
 
 @pytest.mark.parametrize(
@@ -86,3 +111,32 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
     answers = [await first, await other]
     assert (again.code, again.text) == (429, answer_messages.too_many_questions())
     assert [one.code for one in answers] == [404, 404]
+
+
+async def test_l7_what_could_be_taken_back_is_in_the_answer() -> None:
+    async with Endpoint(*a_cluster_that_lends(), reclaim="on") as endpoint:
+        found = await reclaim_of(endpoint)
+        assert (found["state"], found["withinSeconds"]) == ("Possible", 60)
+        cards = [{"name": H200, "amount": 4}]
+        assert found["queues"] == [{"queue": "queue", "pods": 1, "cards": cards}]
+        assert (await reclaim_of(endpoint, "high"))["withinSeconds"] == 20
+        endpoint.reclaim_notes.look(endpoint.ledger.unplaced, endpoint.now - 20)
+        assert (await reclaim_of(endpoint))["withinSeconds"] == 40
+        endpoint.reclaim_notes.refused = ["a", "b"]
+        assert (await reclaim_of(endpoint))["state"] == "DisruptionBudget"
+
+
+async def test_l7_by_the_settings() -> None:
+    more = {"reclaim": {"mode": "dryRun", "after": 7, "pastAdmission": True}}
+    past = a_cluster_that_lends(past=True)
+    async with Endpoint(*past, **more, preempt={"after": 19}) as endpoint:
+        found = await reclaim_of(endpoint)
+        assert (found["state"], found["withinSeconds"]) == ("DryRun", 7)
+        assert (await reclaim_of(endpoint, "high"))["withinSeconds"] == 9
+    async with Endpoint(*past, reclaim="on") as endpoint:
+        assert (await reclaim_of(endpoint))["state"] == "Protected"
+
+
+async def test_l7_where_reclaim_is_off_it_is_left_out() -> None:
+    async with Endpoint(*a_cluster_that_lends(), reclaim="off") as endpoint:
+        assert await reclaim_of(endpoint) == {}

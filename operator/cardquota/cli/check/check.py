@@ -17,6 +17,7 @@ from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .cluster_sections import namespaces_section, nodes_section, queues_section
 from .installation_section import fence_section, installation_section, nobody_decides
 from .installed import read_installed
+from .reclaim_section import reclaim_section
 from .section import CheckSection, lines
 from .usage_sections import (
     REFUSED,
@@ -60,6 +61,7 @@ async def _sections(
                 again = partial(read_cluster, client, "", settings)
                 drift = await lasting_differences(read, again, asyncio.sleep)
             of_cluster = [installation, fence, *_of_cluster(read, drift, nobody_publishes=free)]
+            of_cluster.append(reclaim_section(read, settings, now))
     namespaces = namespaces_section(read, settings.scale.autoscalers)
     return [*of_cluster, namespaces, past_section(read), refused, outside_section(read)]
 

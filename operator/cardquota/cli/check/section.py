@@ -39,6 +39,8 @@ class FindingKind(StrEnum):
     """Pods that are charged, and never passed the gate."""
     DRIFT = "drift"
     """Totals that are published and are not those that are counted."""
+    RECLAIM = "reclaim"
+    """Pods were ended to give cards back, and who they were ended for does not get them."""
 
 
 _WHAT: Final = {
@@ -47,6 +49,7 @@ _WHAT: Final = {
     FindingKind.QUEUE: "its quota cannot be read or kept, or is probably not what was meant",
     FindingKind.NODE: "cards are not counted, or not recognised",
     FindingKind.PAST: "pods got past the gate",
+    FindingKind.RECLAIM: "pods were ended for others, and these do not start",
     FindingKind.DRIFT: "its published totals differ from what its pods on nodes hold",
 }
 

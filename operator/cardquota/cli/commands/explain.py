@@ -90,6 +90,8 @@ def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
             f"{show(one.queue)} ({one.left} of {show(one.card)} left)" for one in found.other_queues
         ]
         yield "would fit", f"in another queue: {first_of(queues, ', ')}"
+    if found.reclaim is not None:
+        yield "reclaim", show(found.reclaim.message, most=_LONGEST)
 
 
 def _pods(found: Explanation) -> str:

@@ -7,4 +7,4 @@ by what stands there: so a successor goes on where its predecessor stopped.
 
 from .evictions import LEFT_OUT, EvictionAnswer, EvictionBudget, Evictor
 from .plan_writer import PlanWriter
-from .reclaimer import EVERY, PAUSE, Reclaimer
+from .reclaimer import EVERY, Reclaimer

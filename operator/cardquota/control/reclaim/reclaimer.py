@@ -22,9 +22,10 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.ledger_reader import KeptRoom
 from ...quota.plan_record import PlanRecord
 from ...quota.reclaim.beneficiaries import preempt_waiters, reclaim_waiters
-from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, Plan, ReclaimWay
+from ...quota.reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, Plan, ReclaimWay
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import may_still_end, waiting_one
+from ...quota.reclaim.reclaim_notes import ReclaimNotes
 from ...quota.vocabulary import ReclaimMode
 from ...quota.words import logged, time_text
 from ...settings import Settings
@@ -37,8 +38,6 @@ EVERY: Final = 2.0
 """Seconds between two looks."""
 SOON: Final = 0.1
 """Seconds until the next look while the watch has not shown what was just written."""
-PAUSE: Final = 3_600.0
-"""Seconds for which nothing more is ended for one that did not start."""
 _ASK_AGAIN: Final = 10.0
 """Seconds after which a pod is asked to end again, if the watch has not shown that it does; and for
 which a card is kept for a plan of which it is not known whether it was written."""
@@ -93,16 +92,17 @@ class Reclaimer:
         events: EventRecorder,
         metrics: Metrics,
         settings: Settings,
+        notes: ReclaimNotes,
         *,
         unsure: Callable[[], bool],
         changed: Callable[[], None],
         clock: Callable[[], float],
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        """`make_writer`: makes a writer for decisions of the current term. `unsure`: whether what
-        is known may be wrong or old; then no plan is made. `changed` is called when others may be
-        released. `clock`: seconds, monotonic. `wall_clock`: seconds since 1970, as the API server
-        counts them.
+        """`make_writer`: makes a writer for decisions of the current term. `notes`: by `clock`; of
+        the replica, for questions. `unsure`: whether what is known may be wrong or old; then no
+        plan is made. `changed` is called when others may be released. `clock`: seconds, monotonic.
+        `wall_clock`: seconds since 1970, as the API server counts them.
         """
         self._ledger = ledger
         self._make_writer = make_writer
@@ -110,6 +110,7 @@ class Reclaimer:
         self._reclaim = settings.reclaim
         self._preempt_after = settings.preempt.after
         self._timeout = settings.reservation_timeout
+        self._notes = notes
         self._unsure = unsure
         self._changed = changed
         self._clock = clock
@@ -129,8 +130,7 @@ class Reclaimer:
         """By card."""
         self._left_out: dict[str, float] = {}
         """By uid: pods that may not end, until when nobody asks again."""
-        self._since: dict[str, float] = {}
-        """By uid of each pod for which no node was found: when that was first seen."""
+        self._notes.refused = ()
         self._inherited = dict(self._ledger.plans)
         self._would: dict[str, float] = {}
         """For whom it was told what would be done, and when."""
@@ -190,9 +190,9 @@ class Reclaimer:
     async def _look(self) -> None:
         # 1. Since when nodes have no room for whom.
         now = self._clock()
-        since = self._since
-        self._since = {uid: since.get(uid, now) for uid in self._ledger.unplaced}
+        self._notes.look(self._ledger.unplaced, now)
         self._left_out = {uid: until for uid, until in self._left_out.items() if until > now}
+        self._notes.refused = self._left_out
 
         # 2. What stands on those who wait: begin, go on, end.
         await self._follow()
@@ -385,7 +385,7 @@ class Reclaimer:
         now, wall = self._clock(), self._wall_clock()
         created = time_text(int(max(0.0, wall - self._preempt_after)))
         found = await in_slices(
-            reclaim_waiters(self._ledger, self._since, now, self._reclaim.after)
+            reclaim_waiters(self._ledger, self._notes.since, now, self._reclaim.after)
         )
         found += await in_slices(preempt_waiters(self._ledger, created))
         closed = self._ledger.kept_rooms

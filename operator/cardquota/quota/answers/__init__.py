@@ -10,10 +10,12 @@ from .answer_forms import (
     CardAmount,
     CardRoom,
     Explanation,
+    GivingQueue,
     Holder,
     OtherQueue,
     PodNumbers,
     QueueAnswer,
+    ReclaimAnswer,
     ResourceRoom,
     Waiter,
     card_amounts,
@@ -22,4 +24,5 @@ from .answer_forms import (
 from .asked_workload import AskedWorkload, workload_meant
 from .explanation import WorkloadState, explain
 from .queue_answer import MOST_CARDS, holders_in, queue_answer
+from .reclaim_answer import ReclaimRules
 from .waiting import place_in, waiting_order, why_waits

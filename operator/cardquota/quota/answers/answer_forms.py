@@ -213,6 +213,40 @@ class OtherQueue(Wire):
     """What is left of the quota for this card."""
 
 
+class GivingQueue(Wire):
+    """A queue whose pods could end for others."""
+
+    queue: str
+    """Name of the queue."""
+    pods: int
+    """Number of its pods that would end."""
+    cards: tuple[CardAmount, ...]
+    """Cards that they hold."""
+
+
+class ReclaimAnswer(Wire):
+    """Whether cards can be taken back for a workload that waits for them, or from one that has
+    them. Guarantees: of bounded size.
+    """
+
+    state: str
+    """In one word. Of a workload that waits: Possible, DryRun (it would be, if the setting reclaim
+    were on), UnderWay (pods end for it), GaveUp (they did, in vain), Behind (pods end for another),
+    Off, NeverPreempts, NotOwed, NobodyAbove, Protected, DisruptionBudget, NoRoomOnNodes, TooMany,
+    Leaving, RoomOnNodes. Of one that has cards: MayEnd, Ends (it was chosen), NotPreemptable,
+    PastAdmission, NotEnforced, NotReclaimable, NothingBorrowed, MoreThanBorrowed."""
+    message: str
+    """The same as a sentence, with what to do."""
+    way: str = ""
+    """reclaim (between queues) or preempt (inside its queue). Absent if both were looked at."""
+    card: str = ""
+    """Name of the card."""
+    queues: tuple[GivingQueue, ...] = ()
+    """Possible and DryRun: whose pods would end, at most five queues, by name."""
+    within_seconds: int = 0
+    """Possible and DryRun: it has waited long enough after so many seconds, or earlier."""
+
+
 class Explanation(Wire):
     """One workload at about one moment. Guarantees: of bounded size."""
 
@@ -252,3 +286,6 @@ class Explanation(Wire):
     """Other cards of its queue with room for it, and what is left of each."""
     other_queues: tuple[OtherQueue, ...] = ()
     """Other queues that its namespace may use, with room for it."""
+    reclaim: ReclaimAnswer | None = None
+    """Whether cards can be taken back for it, or from it. Absent where the setting reclaim is off,
+    and where neither is asked: it waits for something else, or has no cards."""

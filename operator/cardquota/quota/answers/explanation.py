@@ -25,9 +25,17 @@ from ..pods.workload_facts import WorkloadFacts, pod_of
 from ..steps import Steps
 from ..verdict import Effect, effect_of
 from ..vocabulary import GroupPhase, Mode, QueueState, Reason
-from .answer_forms import CardAmount, Explanation, OtherQueue, card_amounts, choice_amounts
+from .answer_forms import (
+    CardAmount,
+    Explanation,
+    OtherQueue,
+    ReclaimAnswer,
+    card_amounts,
+    choice_amounts,
+)
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
 from .queue_answer import NamespaceHolders, holders_for
+from .reclaim_answer import ReclaimRules, for_holding, for_waiting
 from .waiting import (
     POD_GROUP,
     WaitReason,
@@ -110,11 +118,18 @@ class _Judged:
 
 
 def explain(
-    ledger: LedgerReader, asked: AskedWorkload, time: str, *, require_queue: bool = False
+    ledger: LedgerReader,
+    asked: AskedWorkload,
+    time: str,
+    *,
+    require_queue: bool = False,
+    rules: ReclaimRules | None = None,
 ) -> Steps[Explanation | None]:
-    """None: there is nothing of this name that concerns us. `require_queue`: the setting.
+    """None: there is nothing of this name that concerns us. `require_queue`: the setting. `rules`:
+    how cards are taken back; None: they are not.
 
-    Costs by the pods of its namespace, by those that wait in its queue, and by the queues.
+    Costs by the pods of its namespace, by those that wait in its queue, and by the queues; where
+    cards may be taken back for it also by all pods.
     """
     pods, group = (yield from pods_of(ledger, asked)), group_of(ledger, asked)
     workload = ledger.workloads.named(asked.kind, asked.namespace, asked.name)
@@ -143,6 +158,9 @@ def explain(
         holders = yield from holders_for(ledger, account, namespace, room.cards)
         other_cards = tuple(_other_cards(ledger, account, namespace, room))
         other_queues = yield from _other_queues(ledger, account.name, namespace, room)
+    reclaim = None
+    if rules is not None and pods.first is not None:
+        reclaim = yield from _reclaim(ledger, standing, pods.first, rules)
     return Explanation(
         kind=asked.kind,
         namespace=asked.namespace,
@@ -161,7 +179,26 @@ def explain(
         held_elsewhere=holders.elsewhere,
         other_cards=other_cards,
         other_queues=other_queues,
+        reclaim=reclaim,
     )
+
+
+def _reclaim(
+    ledger: LedgerReader, standing: _Judged, record: PodRecord, rules: ReclaimRules
+) -> Steps[ReclaimAnswer | None]:
+    """`record`: the pod that is told of. Of one that waits for anything but cards nothing is told,
+    nor of a workload whose next pod is told of, nor of one that went meanwhile.
+    """
+    match standing.state:
+        case WorkloadState.WAITS if standing.reason == Reason.INSUFFICIENT_CARD:
+            found = yield from for_waiting(ledger, record, rules)
+        case WorkloadState.RELEASED:
+            found = yield from for_waiting(ledger, record, rules)
+        case WorkloadState.FITS | WorkloadState.ENDS:
+            found = yield from for_holding(ledger, record, rules)
+        case _:
+            found = None
+    return found if ledger.pods.get(record.facts.uid) is record else None
 
 
 # --- how it stands --------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from ..pods.pod_record import PodRecord
 from ..release.release_judge import judge_member
 from ..steps import Steps
 from ..verdict import Outcome, Verdict
+from ..vocabulary import COMPUTE_RESOURCES
 from .answer_forms import Waiter, choice_amounts, told_moment
 
 AT_A_TIME: Final = 64
@@ -177,10 +178,36 @@ def _judge_gang(
     ledger: LedgerReader, account: AccountReader, group: PodGroupState
 ) -> Verdict | None:
     """The verdict on the members with which a gang would start. None: nobody of it waits here."""
+    members = _starting(ledger, account, group)
+    return judge_gang(ledger, members)[0] if members else None
+
+
+def _starting(
+    ledger: LedgerReader, account: AccountReader, group: PodGroupState
+) -> list[PodRecord]:
+    """The members with which a gang would start."""
     classes = account.pending.classes_of(group)
     found = first_members(classes, group.missing, group.missing_by_task)
-    members = [ledger.pods[sort_key.uid] for sort_key in found]
-    return judge_gang(ledger, members)[0] if members else None
+    return [ledger.pods[sort_key.uid] for sort_key in found]
+
+
+def lacking_cards_alone(ledger: LedgerReader, record: PodRecord) -> list[PodRecord]:
+    """The pods that start with one at our gate, itself among them, if they lack cards of its
+    queue's quota and nothing else; else none. Judged now, as `why_waits` does.
+    """
+    account = ledger.account(record.queue)
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    if account is None:
+        return []
+    if group is not None and group.gang and not group.started:
+        members = _starting(ledger, account, group)
+        verdict = _judge_gang(ledger, account, group)
+    else:
+        members, verdict = [record], judge_member(ledger, record)
+    if verdict is None or verdict.reason is not v.Reason.INSUFFICIENT_CARD:
+        return []
+    lacking = {one.dimension for one in verdict.shortfalls}
+    return members if lacking.isdisjoint(COMPUTE_RESOURCES) else []
 
 
 def reason_of(verdict: Verdict) -> WaitReason:

@@ -9,6 +9,7 @@ the way.
 from .beneficiaries import preempt_waiters, reclaim_waiters
 from .plan import (
     MOST_VICTIMS,
+    PAUSE,
     Beneficiary,
     NoPlan,
     Obstacle,
@@ -17,3 +18,4 @@ from .plan import (
     Victim,
 )
 from .planner import Result, plan_for, plans
+from .reclaim_notes import ReclaimNotes

@@ -50,8 +50,8 @@ def reclaim_waiters(
             gangs.add(group.key)
             members = [one for one in group.members.values() if waits_for_node(one)]
         card = next(filter(None, map(_card_of, [record, *members])), "")
-        if card and _may_have_room_made(ledger, members) and is_owed(ledger, members):
-            found.append(_beneficiary(ReclaimWay.RECLAIM, members, group, card))
+        if card and may_have_room_made(ledger, members) and is_owed(ledger, members):
+            found.append(beneficiary_of(ReclaimWay.RECLAIM, members, group, card))
     return sorted(found, key=lambda one: _queue_order(ledger, one))
 
 
@@ -101,9 +101,9 @@ def _at_the_gate(
         members = ReleaseJudge(ledger, account).starting(candidate, group)
     asked = (one.request.cards for one in members if one.request and one.request.amount)
     cards = next(filter(None, asked), ())
-    if not cards or not _may_have_room_made(ledger, members):
+    if not cards or not may_have_room_made(ledger, members):
         return None
-    return _beneficiary(ReclaimWay.PREEMPT, members, group, cards[0])
+    return beneficiary_of(ReclaimWay.PREEMPT, members, group, cards[0])
 
 
 def waits_for_node(record: PodRecord) -> bool:
@@ -148,7 +148,7 @@ def _card_of(record: PodRecord) -> str:
     return next((card for card, amount in record.charge if amount and is_card(card)), "")
 
 
-def _may_have_room_made(ledger: LedgerReader, members: Sequence[PodRecord]) -> bool:
+def may_have_room_made(ledger: LedgerReader, members: Sequence[PodRecord]) -> bool:
     """Whether rules are enforced for all of them, in one queue, and none ends nobody for itself."""
     return len({one.queue for one in members}) == 1 and not any(
         one.facts.never_preempts
@@ -158,9 +158,12 @@ def _may_have_room_made(ledger: LedgerReader, members: Sequence[PodRecord]) -> b
     )
 
 
-def _beneficiary(
+def beneficiary_of(
     way: ReclaimWay, members: Sequence[PodRecord], group: PodGroupState | None, card: str
 ) -> Beneficiary:
+    """Of the pods that wait together. `group`: their gang; None: a pod alone. `card`: what it
+    lacks.
+    """
     facts = members[0].facts
     namespace, _, name = group.key.partition("/") if group is not None else ("", "", "")
     return Beneficiary(

@@ -9,6 +9,8 @@ from ..amounts import Charge
 
 MOST_VICTIMS: Final = 100
 """Pods that one plan ends. Who needs more gets no plan."""
+PAUSE: Final = 3_600
+"""Seconds for which nothing more is ended for one that did not start in the room made for it."""
 
 
 class ReclaimWay(StrEnum):

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -109,6 +110,58 @@ def read_units(ledger: LedgerReader, slots: Slots, scope: Scope) -> Steps[Units]
     return reader.found
 
 
+class Protection(StrEnum):
+    """Why a pod may not end for anybody (L4)."""
+
+    NOT_PREEMPTABLE = "NotPreemptable"
+    """It says so, or its group does."""
+    PAST_ADMISSION = "PastAdmission"
+    """We did not release it."""
+    NOT_ENFORCED = "NotEnforced"
+    """No quota is enforced in its namespace."""
+
+
+def protection_of(
+    ledger: LedgerReader, record: PodRecord, *, past: bool, enforced: bool
+) -> Protection | None:
+    """Of a pod that holds something in a queue. `past`: whether pods may end that came past
+    admission. `enforced`: whether rules are, in its namespace.
+    """
+    facts = record.facts
+    group = ledger.groups.get(facts.group) if facts.group else None
+    of_group = group.facts if group is not None else None
+    if not facts.preemptable or (of_group is not None and not of_group.preemptable):
+        return Protection.NOT_PREEMPTABLE
+    if facts.stamp is None and not (past and facts.state is _BOUND and record.assumed is None):
+        return Protection.PAST_ADMISSION
+    return None if enforced else Protection.NOT_ENFORCED
+
+
+class Staying(NamedTuple):
+    """The members of a group that hold something and are not being deleted."""
+
+    needed: list[PodRecord]
+    """On nodes: those bound first, up to the minimum."""
+    elastic: list[PodRecord]
+    """On nodes: those beyond it."""
+    coming: list[PodRecord]
+    """Without a node."""
+
+    @property
+    def everybody(self) -> list[PodRecord]:
+        """All of them."""
+        return [*self.needed, *self.elastic, *self.coming]
+
+
+def staying_members(group: PodGroupState) -> Staying:
+    """Costs by its members."""
+    staying = [one for one in group.members.values() if one.held and not one.facts.terminating]
+    bound = [one for one in staying if one.facts.state is State.BOUND]
+    bound.sort(key=lambda one: bound_key(one.facts))
+    coming = [one for one in staying if one.facts.state is not State.BOUND]
+    return Staying(bound[: group.minimum], bound[group.minimum :], coming)
+
+
 class _UnitReader:
     def __init__(self, ledger: LedgerReader, slots: Slots, scope: Scope) -> None:
         self._ledger = ledger
@@ -142,19 +195,16 @@ class _UnitReader:
         """Elastic is who is beyond the minimum of those that stay. Of a group that is not known
         none is, and all of them are one unit.
         """
-        staying = [one for one in group.members.values() if one.held and not one.facts.terminating]
-        bound = [one for one in staying if one.facts.state is _BOUND]
-        bound.sort(key=lambda one: bound_key(one.facts))
-        coming = [one for one in staying if one.facts.state is not _BOUND]
-        needed = bound[: group.minimum]
-        elastic = bound[group.minimum :]
+        staying = staying_members(group)
+        needed, elastic, coming = staying
         if len(needed) == group.minimum:
-            elastic += filter(self._may_be_seen, coming)
+            elastic = [*elastic, *filter(self._may_be_seen, coming)]
         for one in elastic:
             self._add_one(one, elastic=True)
-        if staying and (group.gang or group.facts is None):
-            self._add_whole(staying)
-        elif staying:
+        everybody = staying.everybody
+        if everybody and (group.gang or group.facts is None):
+            self._add_whole(everybody)
+        elif everybody:
             alone = needed if len(needed) == group.minimum else [*needed, *coming]
             for one in filter(self._may_be_seen, alone):
                 self._add_one(one, elastic=False)
@@ -240,20 +290,13 @@ class _UnitReader:
 
     def _may_end(self, record: PodRecord) -> bool:
         facts = record.facts
-        if not facts.preemptable or not record.queue:
-            return False
-        if facts.stamp is None and not (
-            self._scope.past_admission and facts.state is _BOUND and record.assumed is None
-        ):
-            return False
-        group = self._ledger.groups.get(facts.group) if facts.group else None
-        if group is not None and group.facts is not None and not group.facts.preemptable:
-            return False
         enforced = self._enforced.get(facts.namespace)
         if enforced is None:
             enforced = self._ledger.mode_in(facts.namespace) is Mode.ENFORCE
             self._enforced[facts.namespace] = enforced
-        return enforced
+        past = self._scope.past_admission
+        found = protection_of(self._ledger, record, past=past, enforced=enforced)
+        return found is None and bool(record.queue)
 
     def _is_reclaimable(self, queue: str) -> bool:
         found = self._reclaimable.get(queue)

@@ -11,7 +11,14 @@ from aiohttp import web
 from builders import H200, H800
 from cardquota.cli.arguments import NamedKind, named_kind
 from cardquota.cli.commands.explain import explain_lines
-from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
+from cardquota.quota.answers import (
+    CardAmount,
+    Explanation,
+    Holder,
+    OtherQueue,
+    PodNumbers,
+    ReclaimAnswer,
+)
 
 from ..answering_api import called, posting
 
@@ -81,6 +88,13 @@ def test_all_of_it_is_shown() -> None:
 def test_what_fits_says_so() -> None:
     lines = ["Pod team/p: does not wait", "why it fits", "queue none, so no quota holds it"]
     assert rows(FITS) == [*lines, "pods 1 on nodes, 0 at the gate"]
+
+
+def test_l7_what_could_be_taken_back_is_the_last_line() -> None:
+    told = ReclaimAnswer(state="Possible", message="<1> could be\x07 taken back", card=H200)
+    found = msgspec.structs.replace(ANSWER, reclaim=told)
+    assert rows(found) == [*rows(ANSWER), "reclaim <1> could be? taken back"]
+    assert "reclaim" not in msgspec.to_builtins(ANSWER)
 
 
 def test_names_of_tenants_are_made_safe() -> None:

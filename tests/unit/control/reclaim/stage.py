@@ -16,6 +16,7 @@ from cardquota.quota import time_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.plan_record import PlanRecord, read_plan
+from cardquota.quota.reclaim import ReclaimNotes
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
 from unit.quota.releasing import release
@@ -98,6 +99,7 @@ class ReclaimStage:
             self.told,
             self.metrics,
             self.settings,
+            ReclaimNotes(),
             unsure=lambda: self.unsure,
             changed=self._changed,
             clock=asyncio.get_running_loop().time,

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from builders import H200, a_group
-from cardquota.control.reclaim import LEFT_OUT, PAUSE
+from cardquota.control.reclaim import LEFT_OUT
 from cardquota.quota import vocabulary as v
+from cardquota.quota.reclaim import PAUSE
 
 from ..fakes import refused
 from .stage import BOTH, NOW, a_card, full, no_disruption, reclaiming, runs, unplaced
