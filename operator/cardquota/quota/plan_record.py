@@ -33,7 +33,7 @@ class PlanRecord(NamedTuple):
 
 
 def plan_text(record: PlanRecord) -> str:
-    """The value of `card.reclaim` on a pod or PodGroup."""
+    """The value of `card.reclaim-plan` on a pod or PodGroup."""
     found: dict[str, Any] = {
         "term": record.term,
         "since": time_text(record.since),

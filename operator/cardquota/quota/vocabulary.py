@@ -84,7 +84,7 @@ SETTLE: Final = "volcano.sh/card.settle"
 out all earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
 """Annotation of a PodGroup, by the operator alone: what is reserved for it (T2)."""
-RECLAIM_PLAN: Final = "volcano.sh/card.reclaim"
+RECLAIM_PLAN: Final = "volcano.sh/card.reclaim-plan"
 """Annotation of a pod or a PodGroup, by the operator alone: which pods end for it (L5)."""
 STATUS: Final = "volcano.sh/card.status"
 """Annotation of a Queue, by the operator alone: the queue's numbers, where the installed definition
