@@ -1,11 +1,10 @@
 """The sections of the settings that say whether cards are taken back, when, and how many (L6)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from .quota.vocabulary import ReclaimMode
 from .section import Seconds, Section
@@ -36,7 +35,7 @@ class _AlsoBoolean:
 
     @staticmethod
     def __get_pydantic_json_schema__(
-        core_schema: CoreSchema, handler: GetJsonSchemaHandler
+        core_schema: Any, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return {"anyOf": [handler(core_schema), {"type": "boolean"}]}
 
@@ -46,7 +45,7 @@ class _AlsoWord:
 
     @staticmethod
     def __get_pydantic_json_schema__(
-        core_schema: CoreSchema, handler: GetJsonSchemaHandler
+        core_schema: Any, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         words = {"enum": [*_UPWARDS, True, False]}
         return {"anyOf": [handler(core_schema), words]}

@@ -1,4 +1,4 @@
-"""What is ended for whom (section 16): events on the pods that end, and on those that they end for.
+"""What is ended for whom (section 17): events on the pods that end, and on those that they end for.
 
 Who waits is named only to readers of its own namespace; queues are named to all.
 """
