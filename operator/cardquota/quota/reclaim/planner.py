@@ -444,13 +444,7 @@ class _Round:
     def _make_room(self, trial: _Trial, kind: Kind, number: int) -> Steps[bool]:
         """End units until so many more pods of a kind have room."""
         offers: list[_Offer] = []
-        unseen: list[tuple[Rank, int]] = []
-        for place, slot in enumerate(kind.slots):
-            rank = self._units.first(slot, kind.amount - self._room(trial, slot))
-            if rank is not None:
-                unseen.append((rank, place))
-        unseen.sort(reverse=True)
-        del unseen[:-_MOST_SEEN]
+        unseen = self._promising(trial, kind)
         seen, changed = 0, dict[Slot, None]()
         usable = set(kind.slots)
         while number:
@@ -485,6 +479,17 @@ class _Round:
             heappush(offers, taken)
             yield
         return True
+
+    def _promising(self, trial: _Trial, kind: Kind) -> list[tuple[Rank, int]]:
+        """The places of the slots to be looked at, with the rank of their first unit; the first in
+        order is the last one here.
+        """
+        found: list[tuple[Rank, int]] = []
+        for place, slot in enumerate(kind.slots):
+            rank = self._units.first(slot, kind.amount - self._room(trial, slot))
+            if rank is not None:
+                found.append((rank, place))
+        return sorted(found, reverse=True)[-_MOST_SEEN:]
 
     def _room(self, trial: _Trial, slot: Slot) -> int:
         return trial.rooms.get(slot, slot.room)

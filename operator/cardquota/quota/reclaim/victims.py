@@ -97,6 +97,10 @@ class Units:
         """By node: those of which no unit was made yet."""
         self._in_queue: dict[str, list[PodRecord]] = {}
         """By queue in which pods of lower priority may end: the same."""
+        self._ranks: dict[str, dict[str, int]] = {card: {} for card in scope.cards}
+        """By card and queue: that of the scope."""
+        self._last = len(scope.above)
+        """The rank of all others."""
         self._first: dict[str, Rank] = {}
         """By node: the smallest of its pods."""
         self._most: dict[str, int] = {}
@@ -113,46 +117,44 @@ class Units:
 
     def read(self) -> Steps[None]:
         """To be called once, before all else. Costs a step for each pod."""
-        scope, groups = self._scope, self._ledger.groups
+        scope = self._scope
         queues = {queue for queue, _ in scope.above}.union(scope.preempting)
-        last, ranks = len(scope.above), {card: dict[str, int]() for card in scope.cards}
         for (queue, card), place in scope.above.items():
-            ranks[card][queue] = place
+            self._ranks[card][queue] = place
+        cards, note = self._ranks, self._note
         records = list(self._ledger.pods.values())
         for begin in range(0, len(records), _PODS):
             for record in records[begin : begin + _PODS]:
                 # The state of one that is gone meanwhile does not change any more.
-                queue = record.queue
-                if queue not in queues or record.charge_state not in _HELD:
-                    continue
-                for card, amount in record.charge:
-                    if card in ranks:
-                        break
-                else:
-                    continue
-                facts = record.facts
-                if facts.terminating:
-                    continue
-                if queue in scope.preempting:
-                    self._in_queue.setdefault(queue, []).append(record)
-                node = facts.node
-                if not node:
-                    continue
-                group = groups.get(facts.group) if facts.group else None
-                elastic = group is not None and group.bound > group.minimum
-                rank = not elastic, facts.priority, ranks[card].get(queue, last)
-                row = self._on_node.get(node)
-                if row is None:
-                    self._on_node[node], self._first[node] = [record], rank
-                    self._most[node] = amount
-                else:
-                    row.append(record)
-                    self._most[node] += amount
-                    if rank < self._first[node]:
-                        self._first[node] = rank
-                if len(facts.devices) > 1:  # it may hold several cards
-                    self._most[node] += sum(n for _, n in facts.devices)
+                if record.queue in queues and record.charge_state in _HELD:
+                    for card, amount in record.charge:
+                        if card in cards:
+                            note(record, card, amount)
+                            break
             yield
+
+    def _note(self, record: PodRecord, card: str, amount: int) -> None:
+        queue, facts = record.queue, record.facts
+        if facts.terminating:
+            return
+        if queue in self._scope.preempting:
+            self._in_queue.setdefault(queue, []).append(record)
+        node = facts.node
+        if not node:
+            return
+        if len(facts.devices) > 1:  # it may hold several cards
+            amount = sum(n for _, n in facts.devices)
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        elastic = group is not None and group.bound > group.minimum
+        rank = not elastic, facts.priority, self._ranks[card].get(queue, self._last)
+        row = self._on_node.get(node)
+        if row is None:
+            self._on_node[node], self._first[node], self._most[node] = [record], rank, amount
+            return
+        row.append(record)
+        self._most[node] += amount
+        if rank < self._first[node]:
+            self._first[node] = rank
 
     def first(self, slot: Slot, need: int) -> "Rank | None":
         """No unit of a slot comes before this; None: its units cannot make so much room."""
@@ -281,11 +283,7 @@ class Units:
         return Member(facts.uid, record, holds, self._slots.gains(record), bound)
 
     def _rank(self, member: Member) -> int:
-        above = self._scope.above
-        last = len(above)
-        if len(member.holds) == 1:
-            queue, card, _ = member.holds[0]
-            return above.get((queue, card), last)
+        above, last = self._scope.above, self._last
         return min([above.get((q, card), last) for q, card, _ in member.holds], default=last)
 
     def _barrier_of(self, record: PodRecord) -> Obstacle | None:
