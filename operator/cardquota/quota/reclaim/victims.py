@@ -293,8 +293,8 @@ class Units:
 
     def _may_end(self, record: PodRecord) -> bool:
         facts = record.facts
-        if not facts.preemptable or not record.queue:
-            return False
+        if not facts.preemptable or facts.mirror:
+            return False  # the kubelet would start a static pod again
         if facts.stamp is None and not (
             self._scope.past_admission and facts.state is _BOUND and record.assumed is None
         ):
