@@ -350,7 +350,6 @@ class _Round:
         if key not in self._failed:
             found = yield from self._solve(_Trial(one), demand)
             if found and len(self._ending(found)) <= MOST_VICTIMS:
-                self._failed.clear()
                 return self._carry_out(one, demand, found)
             if found:
                 self._failed[key] = Obstacle.TOO_MANY, _queues_of(found)

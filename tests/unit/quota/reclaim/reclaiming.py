@@ -48,7 +48,9 @@ class Words:
 
 
 def node(name: str, text: object) -> NodeBody:
-    """How many cards; `card=`, `zone=`, `taint=`, `cordoned=yes`; of memory its `cards=`."""
+    """How many cards; `card=`, `zone=`, `taint=`, `cordoned=yes`, `memory=` of a card beside them;
+    of memory how many `cards=` there are, and which are `broken=`.
+    """
     words = Words.of(text)
     card, amount = words.get("card", "H200"), int(words.first[0])
     if card == "memory":
@@ -56,6 +58,10 @@ def node(name: str, text: object) -> NodeBody:
         found = found.sharing_memory(amount, words.get("cards", "1"))
     else:
         found = a_node(name).with_cards(CARDS[card], amount)
+    if words.get("memory"):
+        found = found.sharing_memory(words.get("memory"), 1)
+    if words.get("broken"):
+        found = found.annotated(v.UNHEALTHY_CARDS, words.get("broken"))
     if words.get("zone"):
         found = found.labelled("zone", words.get("zone"))
     if words.get("taint"):
@@ -78,11 +84,13 @@ def queue(name: str, text: object) -> QueueBody:
 
 
 def group(name: str, text: object) -> GroupBody:
-    """Its queue and its minimum; `preemptable=false`, `label=false`."""
+    """Its queue and its minimum; `preemptable=false`, `label=false`, `reserved=` cards."""
     words = Words.of(text)
     found = a_group(name).in_queue(words.first[0]).of(int(words.first[1]))
     if words.get("label"):
         found = found.labelled(v.PREEMPTABLE, words.get("label"))
+    if words.get("reserved"):
+        found = found.reserving(words.first[0], {H200: int(words.get("reserved"))})
     return found.annotated(v.PREEMPTABLE, words.get("preemptable") or None)
 
 

@@ -7,10 +7,10 @@ from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reclaim import preempt_waiters, reclaim_waiters
+from cardquota.quota.reclaim import plans, preempt_waiters, reclaim_waiters
 
 from ..releasing import release
-from .reclaiming import cluster, unschedulable, waiters
+from .reclaiming import cluster, told, unschedulable, waiters
 
 CASE = {
     "nodes": {"n1": "8"},
@@ -122,6 +122,20 @@ def test_l3_where_nothing_is_enforced_nobody_waits_for_us() -> None:
     ledger = a_ledger(a_namespace("team"), audit=True)
     see(ledger, a_node("n1").with_cards(H200, 1), a_queue("b").with_quota({H200: 1}), released())
     assert reclaiming(ledger, {"uid-w": 0.0}, 100.0) == []
+
+
+def test_l4_who_ends_for_another_gets_nothing() -> None:
+    case = {
+        "nodes": {"n1": "6"},
+        "queues": {"a": "4"},
+        "bound": {"x": "a 1 n1 times=3"},
+        "unplaced": {"u": "a 1 zone=none"},
+        "gated": {"w": "a 1 priority=5"},
+    }
+    ledger = cluster(case)
+    found = waiters(ledger)
+    assert [one.name for one in found] == ["u", "w"]
+    assert told(to_its_end(plans(ledger, found[::-1]))) == {"w": ["u"]}
 
 
 @pytest.mark.parametrize("text", ["false", "true", "False", ""])
