@@ -10,6 +10,9 @@ Span = tuple[float, float]
 EVENTS = {"renewAfter": RENEWED}
 """A run is too short for the usual half hour."""
 
+RECLAIM = {"mode": "on", "after": 2, "evictionsPerMinute": 1_000, "evictionsPerQueue": 1_000}
+"""Lent cards come back all the time."""
+
 
 @dataclass(frozen=True)
 class Lengths:
@@ -79,7 +82,10 @@ SHORT = Lengths(
     # One fault follows the other, and a term is short: on a full machine leaders lose it again and
     # again, and how long that goes on is up to the machine.
     longest_pause=240,
-    faults=("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
+    faults=(
+        *("patches held", "leader paused", "connections cut"),
+        *("leader stands still before it evicts", "ResourceQuota refuses"),
+    ),
     config={
         "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},
         "release": {"patchTimeout": 1},

@@ -28,7 +28,7 @@ from .history import History
 from .judging.agreement import disagreements
 from .judging.refused_late import RefusedLate
 from .judging.verdicts import RESERVATION_TIMEOUT
-from .lengths import Lengths, beside_volcano
+from .lengths import RECLAIM, Lengths, beside_volcano
 from .report import HISTORY, Beside, Report, copied, judged, write
 from .scene import REPLICAS, Scene
 from .volcano_side import PERIOD, VolcanoSide, volcano_side
@@ -85,7 +85,8 @@ async def _run(
     config = folder / "config.yaml"
     # Its clients share cards without queues.
     extender = {"memoryNeedsQuota": False}
-    config.write_text(yaml.safe_dump({"extender": extender, **lengths.config}))
+    reclaim = {} if volcano else {"reclaim": RECLAIM}
+    config.write_text(yaml.safe_dump({"extender": extender, **reclaim, **lengths.config}))
     ports = ",".join(str(way.port) for way in ways)
     plane = running_plane(
         folder / "plane",
@@ -217,8 +218,8 @@ async def _furnish(scene: Scene) -> None:
     for name, cards in sharing.items():
         await api.create("/api/v1/nodes", memory_objects.sharing_node(name, cards))
     await api.create(objects.PRIORITIES, objects.urgent())
-    of_jobs = volcano_objects.JOB_QUEUES if scene.volcano is not None else {}
-    queues = {**objects.QUEUES, **of_jobs}
+    others = volcano_objects.JOB_QUEUES if scene.volcano is not None else objects.LENDING_QUEUES
+    queues = {**objects.QUEUES, **others}
     for name in queues:
         while not (await api.create(objects.QUEUE_PATH, objects.queue(name, queues))).ok:
             await asyncio.sleep(0.2)

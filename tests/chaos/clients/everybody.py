@@ -6,6 +6,7 @@ from ..api import Api
 from .announced import AnnouncedGang, ElasticService
 from .changes import Administrator, Forger, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
+from .lending import Borrower, Owner
 from .memory_clients import MemoryClient, MemoryScaler, NodeChanger, WholeCardClient
 from .updates import SleepingSets, Updater, Visitor
 from .volcano_clients import VolcanoJobClient, VolcanoService
@@ -29,6 +30,8 @@ _KINDS: list[type[WorkloadClient]] = [
     Visitor,
     SleepingSets,
     Forger,
+    Borrower,
+    Owner,
 ]
 
 _BESIDE_VOLCANO: list[type[WorkloadClient]] = [

@@ -7,10 +7,10 @@ from typing import Any
 Object = dict[str, Any]
 
 NAMESPACE = "chaos"
-A, B, C = "NVIDIA-T1000", "NVIDIA-T2000", "NVIDIA-T3000"
+A, B, C, D = "NVIDIA-T1000", "NVIDIA-T2000", "NVIDIA-T3000", "NVIDIA-T4000"
 _PLAIN = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
-CARD_OF_NODE = {**_PLAIN, "both-0": C, "both-1": C}
-"""The latter two share their cards as well."""
+CARD_OF_NODE = {**_PLAIN, "both-0": C, "both-1": C, "few-0": D}
+"""The two before the last share their cards as well; the last has few."""
 QueueTerms = tuple[str, dict[str, int]]
 """A queue's policy and quota."""
 QUEUES: dict[str, QueueTerms] = {
@@ -25,6 +25,9 @@ QUEUES: dict[str, QueueTerms] = {
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
 
+BORROWS, OWED = "borrows", "owed"
+LENDING_QUEUES: dict[str, QueueTerms] = {BORROWS: ("Gate", {D: 4}), OWED: ("Gate", {D: 2})}
+"""Of four cards each deserves two: the former may hold four while the latter holds none."""
 LENT = {"roll": "2"}
 """What rolling updates may borrow of each card."""
 
@@ -49,8 +52,11 @@ _RESOURCE = "nvidia.com/gpu"
 
 
 def node(name: str, card: str) -> Object:
-    """With far more cards than the quotas: what holds a pod up is never the scheduler."""
-    amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", _RESOURCE: "2000"}
+    """With far more cards than the quotas: what holds a pod up is never the scheduler. Of the card
+    that is lent there are few.
+    """
+    cards = "4" if card == D else "2000"
+    amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", _RESOURCE: cards}
     labels = {
         "kubernetes.io/hostname": name,
         f"{_RESOURCE}.product": card,

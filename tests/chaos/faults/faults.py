@@ -7,6 +7,7 @@ is what each write gives the API server: then it is refused.
 """
 
 import asyncio
+import re
 import signal
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from harness.floods import MIB, Peak, connections, half_a_body
 
 from ..api import Reply
 from ..clients import objects
+from ..clients.lending import OWNER
 from ..judging.leeway import BEHIND
 from ..lengths import Lengths
 from ..scene import LEASE, TERM, NothingDoneError, Scene
@@ -31,6 +33,13 @@ _BODIES, _HALF, _LOOKS = 120, 1_500_000, 15
 """How many, and the bytes of each that are sent: what is read of them all would be 170 MiB."""
 _GROWS = 100
 """MiB at most for them, and for all else that is done meanwhile."""
+_PLAN = 10.0
+"""Seconds within which somebody is to wait for lent cards."""
+_EVICTIONS = re.compile(
+    r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'
+    r'policy="cardquota-eviction-term"[^}]*\} (\S+)$',
+    re.MULTILINE,
+)
 _QUOTAS = f"/api/v1/namespaces/{objects.NAMESPACE}/resourcequotas"
 
 
@@ -211,8 +220,53 @@ async def flood_with_bodies(scene: Scene, lengths: Lengths) -> None:
         scene.found.append(f"cardquota-{replica} has grown by {grown} MiB for bodies at once")
 
 
+async def stand_still_before_it_evicts(scene: Scene, lengths: Lengths) -> None:
+    """What it sends is kept from when it stands on somebody what ends for him, and comes once
+    another one leads: that ends nobody.
+    """
+    leader = await scene.until_deciding()
+    if leader is None:
+        raise NothingDoneError
+    selector = f"{objects.PODS}?labelSelector=client={OWNER}"
+    until = asyncio.get_running_loop().time() + _PLAN
+    while not _planned(await scene.api.get(selector)):
+        if asyncio.get_running_loop().time() > until:
+            raise NothingDoneError
+        await asyncio.sleep(0.02)
+    before = await _evictions_refused(scene)
+    with scene.views_are_old(), scene.answers_are_late():
+        event = scene.ways[leader].hold()
+        try:
+            await asyncio.sleep(0.3)
+            scene.signal(f"cardquota-{leader}", signal.SIGSTOP)
+            await scene.until_deciding(but=leader)
+        finally:
+            event.set()
+            await asyncio.sleep(1)
+            scene.signal(f"cardquota-{leader}", signal.SIGCONT)
+    scene.tally["evictions refused since their term was over"] += (
+        await _evictions_refused(scene) - before
+    )
+
+
+def _planned(reply: Reply) -> bool:
+    """Whether what ends stands on a pod that has no node yet."""
+    return any(
+        "volcano.sh/card.reclaim" in pod["metadata"].get("annotations", {})
+        and not pod["spec"].get("nodeName")
+        for pod in reply.body.get("items", ())
+    )
+
+
+async def _evictions_refused(scene: Scene) -> int:
+    """By the API server, in this life of it."""
+    reply = await scene.api.get("/metrics")
+    return sum(int(float(value)) for value in _EVICTIONS.findall(reply.text))
+
+
 FAULTS: dict[str, Fault] = {
     "leader paused": pause_the_leader,
+    "leader stands still before it evicts": stand_still_before_it_evicts,
     "API server killed": restart_the_api_server,
     "etcd restarted": restart_etcd,
     "etcd paused": pause_etcd,
@@ -230,6 +284,7 @@ FAULTS: dict[str, Fault] = {
 
 ENDS_A_TERM = {
     "leader paused",
+    "leader stands still before it evicts",
     "API server killed",
     "etcd restarted",
     "etcd paused",

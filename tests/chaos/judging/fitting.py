@@ -3,12 +3,21 @@
 from collections.abc import Iterable
 from itertools import product
 
+from ..clients.objects import LENDING_QUEUES
 from .recount import Free, Recount, fits, room_of
 from .stored import NAME, QUEUE, Asks, Group, Object, StoredPod
 
 
 def fitting(recount: Recount, queue: str) -> list[str]:
-    """Of a queue: pods and gangs that could be released now, groups that could be enqueued."""
+    """Of a queue: pods and gangs that could be released now, groups that could be enqueued.
+
+    Of queues that lend to each other nothing is said: within its quota one may lack what is not
+    there (L2), and a card is kept for whom it is taken back for (L5).
+    """
+    return [] if queue in LENDING_QUEUES else _fitting(recount, queue)
+
+
+def _fitting(recount: Recount, queue: str) -> list[str]:
     found = []
     gangs: dict[str, list[StoredPod]] = {}
     rooms: dict[str, Free] = {}

@@ -11,7 +11,7 @@ from ..api import Api
 
 _ROW = re.compile(
     r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'
-    r'policy="cardquota-(?:gate|reservation)-term"[^}]*\} (\S+)$',
+    r'policy="cardquota-(?:gate|reservation|eviction)-term"[^}]*\} (\S+)$',
     re.MULTILINE,
 )
 

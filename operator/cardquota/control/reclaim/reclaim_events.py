@@ -1,4 +1,4 @@
-"""Tells pods that end, and those that they end for, by events (L5, L7)."""
+"""Tells pods that end, and those that they end for, by events (L5)."""
 
 from ...cluster.events import EventRecorder, ObjectReference, group_reference, pod_reference
 from ...quota import vocabulary as v
