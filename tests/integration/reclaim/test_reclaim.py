@@ -1,48 +1,18 @@
 """L3 to L6, with kube-scheduler and the Eviction API: lent cards come back to who is owed them."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
-import yaml
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
-from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from conftest import decides
 from integration.asking import MERGE, ask
-from integration.team import QUEUES, Team, bugs_logged
+from integration.team import QUEUES, Team
 from integration.workload_bodies import create
 
-from .lent import BORROWER, CONFIG, OWNER, Lent
+from .lent import BORROWER, OWNER, Lent
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
-
-
-@pytest.fixture(scope="module")
-def reclaiming_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("reclaiming-plane")
-    config = tmp_path_factory.mktemp("reclaiming-config") / "config.yaml"
-    config.write_text(yaml.safe_dump(dict(CONFIG)))
-    with running_plane(folder, config=config) as cluster:
-        cluster.warm()
-        eventually(lambda: decides(cluster), "a leader that decides")
-        yield cluster
-        assert bugs_logged(cluster) == []
-
-
-@pytest.fixture
-def lent(reclaiming_plane: Cluster, namespace_there: str, unique: str) -> Iterator[Lent]:
-    found = Lent(Team(reclaiming_plane, namespace_there, unique), f"NVIDIA-{unique.upper()}")
-    found.prepare()
-    yield found
-    found.remove()
-
-
-@pytest.fixture
-def namespace_there(reclaiming_plane: Cluster, unique: str) -> Iterator[str]:
-    with fresh_namespace(reclaiming_plane, unique) as name:
-        yield name
 
 
 def budget(team: Team, **labels: str) -> None:

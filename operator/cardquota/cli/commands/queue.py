@@ -22,6 +22,8 @@ _CARDS: Final = (
     *("CARD", "QUOTA", "ALLOCATED", "INQUEUE", "ELASTIC", "REQUESTED", "LEFT"),
     *("IN CLUSTER", "FREE", "MOST ON A NODE", "FITS NOW"),
 )
+_LENT: Final = ("DESERVED", "BORROWED")
+"""After these, where the queue has borrowed anything (L1)."""
 _RESOURCES: Final = ("RESOURCE", "QUOTA", "ALLOCATED", "INQUEUE", "REQUESTED", "LEFT")
 _HOLDERS: Final = ("HOLDER", "NAMESPACE", "PODS", "CARDS", "FOR")
 _WAITERS: Final = ("PLACE", "WAITER", "NAMESPACE", "PODS", "ASKS FOR", "WAITS", "REASON")
@@ -82,17 +84,20 @@ def queue_lines(found: QueueAnswer, notes: Sequence[str] = ()) -> Iterator[Text]
 
 
 def _rooms(found: QueueAnswer) -> Iterator[Text]:
+    borrows = any(one.borrowed for one in found.cards)
     cards = [
         (
             show(one.name),
             *map(str, (one.quota, one.allocated, one.inqueue, one.elastic, one.requested)),
             *map(str, (one.left, one.allocatable, one.free, one.most_on_node, one.fits)),
+            *map(str, (one.deserved, one.borrowed) if borrows else ()),
         )
         for one in found.cards
     ]
     more = found.more_cards if cards else 0
     nothing = "No cards: the queue has no quota, and nobody holds any."
-    yield from _list(_CARDS, cards, more, "cards", nothing)
+    head = (*_CARDS, *_LENT) if borrows else _CARDS
+    yield from _list(head, cards, more, "cards", nothing)
     yield Text()
     others = (
         (

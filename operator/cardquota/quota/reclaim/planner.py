@@ -26,16 +26,16 @@ from ..pods.pod_record import ChargeState, PodRecord
 from ..steps import Steps
 from .beneficiaries import is_owed, waits_for_node
 from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay, Victim
-from .slots import Kind, Slot, Slots, pack
+from .slots import Kind, CardSlot, CardSlots, pack
 from .victims import Member, Rank, Scope, Unit, Units, in_order
 
 _SLOTS: Final = 32
-"""Slots that one step looks at: some milliseconds."""
+"""CardSlots that one step looks at: some milliseconds."""
 _SEEN: Final = 128
-"""Slots that are looked at in any case, the most promising ones; then only those that may come
+"""CardSlots that are looked at in any case, the most promising ones; then only those that may come
 before the best of them."""
 _MOST_SEEN: Final = 1_024
-"""Slots that are looked at."""
+"""CardSlots that are looked at."""
 _UNITS: Final = 1_024
 """Units that one step looks at: the same."""
 _TRIED: Final = 1_000
@@ -126,7 +126,7 @@ class _Cost(NamedTuple):
 class _Offer:
     """What would have to end for one member more on a slot."""
 
-    slot: Slot
+    slot: CardSlot
     units: list[Unit]
     cost: _Cost
     youngest: BoundKey
@@ -145,7 +145,7 @@ class _Trial:
     party: Beneficiary
     allowed: frozenset[Obstacle] = frozenset()
     """What is disregarded."""
-    rooms: dict[Slot, int] = field(default_factory=dict)
+    rooms: dict[CardSlot, int] = field(default_factory=dict)
     chosen: list[Unit] = field(default_factory=list)
     ending: set[str] = field(default_factory=set)
     spent: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -167,7 +167,7 @@ class _Round:
         self._excluded = excluded
         self._past_admission = past_admission
         self._cards = {card for one in waiting for card in self._cards_of(one)}
-        self._slots = Slots(ledger, self._cards, now)
+        self._slots = CardSlots(ledger, self._cards, now)
         self._units: Units
         self._has_read_pods = False
         self._going = Counter[tuple[str, str]]()
@@ -348,7 +348,7 @@ class _Round:
 
     def _serve(self, one: Beneficiary, demand: _Demand) -> None:
         """It has this room from now on: nobody else is promised it."""
-        rooms: dict[Slot, int] = {}
+        rooms: dict[CardSlot, int] = {}
         pack(demand.kinds, rooms)
         for slot, room in rooms.items():
             slot.room = room
@@ -455,7 +455,7 @@ class _Round:
         """End units until so many more pods of a kind have room."""
         offers: list[_Offer] = []
         unseen = self._promising(trial, kind)
-        seen, changed = 0, dict[Slot, None]()
+        seen, changed = 0, dict[CardSlot, None]()
         usable = set(kind.slots)
         while number:
             fitting = next((s for s in changed if self._room(trial, s) >= kind.amount), None)
@@ -501,10 +501,10 @@ class _Round:
                 found.append((rank, place))
         return sorted(found, reverse=True)[-_MOST_SEEN:]
 
-    def _room(self, trial: _Trial, slot: Slot) -> int:
+    def _room(self, trial: _Trial, slot: CardSlot) -> int:
         return trial.rooms.get(slot, slot.room)
 
-    def _end(self, trial: _Trial, unit: Unit) -> list[Slot]:
+    def _end(self, trial: _Trial, unit: Unit) -> list[CardSlot]:
         """A unit ends. Returns the slots that have more room."""
         found = []
         trial.chosen.append(unit)
@@ -520,7 +520,7 @@ class _Round:
                     trial.spent[queue, card] += amount
         return found
 
-    def _offer(self, trial: _Trial, slot: Slot, amount: int) -> _Offer | None:
+    def _offer(self, trial: _Trial, slot: CardSlot, amount: int) -> _Offer | None:
         need = amount - self._room(trial, slot)
         units = self._units.at(slot) if need > 0 else ()
         if not units:
@@ -586,7 +586,7 @@ class _Round:
 
     def _fits_with(self, units: Sequence[Unit], kinds: Sequence[Kind]) -> bool:
         """Whether there is enough room on nodes once these have ended."""
-        rooms: dict[Slot, int] = {}
+        rooms: dict[CardSlot, int] = {}
         for member in self._ending(units).values():
             for slot, amount in member.gains:
                 rooms[slot] = rooms.get(slot, slot.room) + amount
@@ -608,7 +608,7 @@ class _Picked:
 
     __slots__ = ("_ending", "_gains", "_round", "_slot", "_spent", "_trial", "gained", "units")
 
-    def __init__(self, round_: _Round, trial: _Trial, slot: Slot) -> None:
+    def __init__(self, round_: _Round, trial: _Trial, slot: CardSlot) -> None:
         self._round = round_
         self._trial = trial
         self._slot = slot

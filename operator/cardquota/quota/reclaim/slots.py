@@ -25,7 +25,7 @@ _NEVER: Final = -(2**62)
 """The room of a broken card, whatever ends."""
 
 
-class Slot:
+class CardSlot:
     """Amounts are cards, or memory in the node's unit."""
 
     __slots__ = ("free", "node", "room", "taints")
@@ -45,13 +45,13 @@ class Kind(NamedTuple):
     card: str
     amount: int
     number: int
-    slots: Sequence[Slot]
+    slots: Sequence[CardSlot]
     choice: int
     """How many slots they may use; more than there are here, where those without room are left out.
     """
 
 
-class Slots:
+class CardSlots:
     """Of some cards, on all nodes that take pods."""
 
     def __init__(self, ledger: LedgerReader, cards: Collection[str], now: float | None) -> None:
@@ -59,11 +59,11 @@ class Slots:
         self._ledger = ledger
         self._cards = cards
         self._now = now
-        self._by_card: dict[str, dict[str, list[Slot]]] = {card: {} for card in cards}
+        self._by_card: dict[str, dict[str, list[CardSlot]]] = {card: {} for card in cards}
         """By card and node: of memory a place for each card of the node."""
-        self._by_node: dict[str, list[tuple[str, bool, list[Slot]]]] = {}
+        self._by_node: dict[str, list[tuple[str, bool, list[CardSlot]]]] = {}
         """By node: resource names, whether that is of memory, and the slots."""
-        self._for_pods: dict[tuple[str, bytes, Tolerations], list[Slot]] = {}
+        self._for_pods: dict[tuple[str, bytes, Tolerations], list[CardSlot]] = {}
 
     def read(self) -> Steps[None]:
         """To be called once, before all else. What is being deleted counts as room that comes."""
@@ -86,7 +86,7 @@ class Slots:
                 for slot, amount in self.gains(record):
                     slot.room += amount
 
-    def _read_node(self, node: str, card: str, resource: str, offered: int) -> list[Slot]:
+    def _read_node(self, node: str, card: str, resource: str, offered: int) -> list[CardSlot]:
         ledger = self._ledger
         facts = ledger.nodes.get(node)
         taints = facts.taints if facts is not None else ()
@@ -94,13 +94,13 @@ class Slots:
             if node not in ledger.card_memory.open_to_cards:
                 return []
             used = ledger.nodes.free.used.get(node, {}).get(resource, 0)
-            return [Slot(node, offered - used, taints)]
+            return [CardSlot(node, offered - used, taints)]
         shared = ledger.card_memory.nodes.get(node)
         if shared is None or shared.shape is None or not shared.takes_memory:
             return []
         left = shared.shape.allocatable - shared.held
         return [
-            Slot(
+            CardSlot(
                 node,
                 _NEVER if i in shared.broken else min(left, size - used - shared.unknown),
                 taints,
@@ -114,11 +114,11 @@ class Slots:
         late = now is not None and facts.gone_by is not None and facts.gone_by + LATE < now
         return facts.terminating and not late
 
-    def gains(self, record: PodRecord) -> list[tuple[Slot, int]]:
+    def gains(self, record: PodRecord) -> list[tuple[CardSlot, int]]:
         """What each slot has more once a bound pod is gone. Of memory whose card is not known, all
         cards of its node.
         """
-        facts, found = record.facts, list[tuple[Slot, int]]()
+        facts, found = record.facts, list[tuple[CardSlot, int]]()
         if facts.state is not State.BOUND:
             return found
         for resource, by_memory, slots in self._by_node.get(facts.node, ()):
@@ -134,7 +134,7 @@ class Slots:
                 found += [(slot, amount) for slot in here]
         return found
 
-    def for_pod(self, facts: PodFacts, card: str) -> list[Slot]:
+    def for_pod(self, facts: PodFacts, card: str) -> list[CardSlot]:
         """The slots of a card that a pod may use: by its selector, and by taints. None of them if
         looking at these takes too long (E7).
         """
@@ -143,7 +143,7 @@ class Slots:
             self._for_pods[key] = self._picked(facts, card)
         return self._for_pods[key]
 
-    def _picked(self, facts: PodFacts, card: str) -> list[Slot]:
+    def _picked(self, facts: PodFacts, card: str) -> list[CardSlot]:
         nodes, tolerance = self._ledger.nodes, Tolerance(facts.tolerations)
         if nodes.free.comparisons(tolerance) > MOST_COMPARED:
             return []
@@ -156,7 +156,7 @@ class Slots:
         return slots if kinds == tolerated else [s for s in slots if s.taints in tolerated]
 
 
-def pack(kinds: Sequence[Kind], rooms: dict[Slot, int], *, now: bool = False) -> list[int]:
+def pack(kinds: Sequence[Kind], rooms: dict[CardSlot, int], *, now: bool = False) -> list[int]:
     """Give all pods a slot, as far as there is room, and return how many of each kind have none.
 
     `rooms`: what slots have, if another number than their own; brought up to date. `now`: their own

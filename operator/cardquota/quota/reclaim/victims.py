@@ -16,7 +16,7 @@ from ..pods.pod_record import ChargeState, PodRecord
 from ..steps import Steps
 from ..vocabulary import Mode
 from .plan import MOST_VICTIMS, Obstacle
-from .slots import Slot, Slots
+from .slots import CardSlot, CardSlots
 
 _PODS: Final = 4_096
 """Pods that one step looks at: some milliseconds."""
@@ -39,7 +39,7 @@ class Member(NamedTuple):
     record: PodRecord
     holds: Sequence[tuple[str, str, int]]
     """Queue, card and amount of what it is charged."""
-    gains: Sequence[tuple[Slot, int]]
+    gains: Sequence[tuple[CardSlot, int]]
     """What slots have more when it is gone."""
     bound: bool
 
@@ -71,6 +71,20 @@ class Unit:
     def order(self) -> tuple[bool, int]:
         """Which units end before others, whoever they are of."""
         return not self.elastic, self.priority
+
+
+@dataclass(slots=True)
+class Scope:
+    """Whose pods are looked at."""
+
+    cards: Collection[str]
+    above: Mapping[tuple[str, str], int]
+    """By queue and card: the rank of those that hold more than they deserve."""
+    preempting: Collection[str]
+    """Queues in which pods of lower priority may end."""
+    excluded: Collection[str]
+    """Uids of pods whose eviction was refused."""
+    past_admission: bool
 
 
 class Protection(StrEnum):
@@ -120,30 +134,16 @@ class Staying(NamedTuple):
 def staying_members(group: PodGroupState) -> Staying:
     """Costs by its members."""
     staying = [one for one in group.members.values() if one.held and not one.facts.terminating]
-    bound = [one for one in staying if one.facts.state is State.BOUND]
+    bound = [one for one in staying if one.facts.state is _BOUND]
     bound.sort(key=lambda one: bound_key(one.facts))
-    coming = [one for one in staying if one.facts.state is not State.BOUND]
+    coming = [one for one in staying if one.facts.state is not _BOUND]
     return Staying(bound[: group.minimum], bound[group.minimum :], coming)
-
-
-@dataclass(slots=True)
-class Scope:
-    """Whose pods are looked at."""
-
-    cards: Collection[str]
-    above: Mapping[tuple[str, str], int]
-    """By queue and card: the rank of those that hold more than they deserve."""
-    preempting: Collection[str]
-    """Queues in which pods of lower priority may end."""
-    excluded: Collection[str]
-    """Uids of pods whose eviction was refused."""
-    past_admission: bool
 
 
 class Units:
     """All units of a scope. They are made once somebody asks for those of a slot, or of a queue."""
 
-    def __init__(self, ledger: LedgerReader, slots: Slots, scope: Scope) -> None:
+    def __init__(self, ledger: LedgerReader, slots: CardSlots, scope: Scope) -> None:
         self._ledger = ledger
         self._slots = slots
         self._scope = scope
@@ -161,9 +161,9 @@ class Units:
         """By node: how much its pods may hold together."""
         self._seen: set[str] = set()
         """Uids of pods, and keys of groups, of which a unit was made."""
-        self._by_slot: dict[Slot, list[Unit]] = {}
+        self._by_slot: dict[CardSlot, list[Unit]] = {}
         self._by_queue: dict[str, list[Unit]] = {}
-        self._ordered: dict[Slot, list[Unit]] = {}
+        self._ordered: dict[CardSlot, list[Unit]] = {}
         self._enforced: dict[str, bool] = {}
         self._reclaimable: dict[str, bool] = {}
         self.barriers: set[Obstacle] = set()
@@ -210,11 +210,11 @@ class Units:
         if rank < self._first[node]:
             self._first[node] = rank
 
-    def first(self, slot: Slot, need: int) -> "Rank | None":
+    def first(self, slot: CardSlot, need: int) -> "Rank | None":
         """No unit of a slot comes before this; None: its units cannot make so much room."""
         return self._first[slot.node] if self._most.get(slot.node, 0) >= need else None
 
-    def at(self, slot: Slot) -> list[Unit]:
+    def at(self, slot: CardSlot) -> list[Unit]:
         """Those that hold some of a slot, in order."""
         for record in self._on_node.pop(slot.node, ()):
             self._see(record)

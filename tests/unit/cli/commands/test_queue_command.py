@@ -10,7 +10,7 @@ import yaml
 from aiohttp import web
 from msgspec.structs import replace
 
-from builders import H200
+from builders import H200, H800
 from cardquota.cli.commands.queue import queue_lines
 from cardquota.quota.answers import CardAmount, CardRoom, Holder, QueueAnswer, ResourceRoom, Waiter
 
@@ -93,6 +93,14 @@ def test_all_of_it_is_shown() -> None:
     assert "and 2 more cards" in text
     assert "and 5 more holders" in text
     assert "and 6 more waiters" in text
+
+
+def test_l1_what_is_borrowed_is_shown_beside_what_is_deserved_if_anything_is() -> None:
+    other = replace(CARD, name=H800, deserved=5)
+    lines = text_of(replace(ANSWER, cards=(replace(CARD, deserved=2, borrowed=1), other)))
+    assert lines[2].split()[-2:] == ["DESERVED", "BORROWED"]
+    assert [line.split()[-3:] for line in lines[3:5]] == [["0", "2", "1"], ["0", "5", "0"]]
+    assert "DESERVED" not in "".join(text_of(replace(ANSWER, cards=(CARD, other))))
 
 
 def test_each_sentence_is_said_once_with_the_places() -> None:
