@@ -166,7 +166,8 @@ def ends_for(who: str, queue: str, since: str) -> str:
     """It was chosen to end. `who`: for whom, as the reader may know it, and of which queue."""
     return (
         f"it ends to make room for {show(who, most=300)} of Queue <{show(queue)}>, as was decided "
-        f"at {show(since)}; its controller, if it has one, makes another pod that waits for its turn"
+        f"at {show(since)}; its controller, if it has one, makes another pod that waits for "
+        "its turn"
     )
 
 

@@ -26,7 +26,7 @@ from ..pods.pod_record import ChargeState, PodRecord
 from ..steps import Steps
 from .beneficiaries import is_owed, waits_for_node
 from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay, Victim
-from .slots import Kind, CardSlot, CardSlots, pack
+from .slots import CardSlot, CardSlots, Kind, pack
 from .victims import Member, Rank, Scope, Unit, Units, in_order
 
 _SLOTS: Final = 32
