@@ -19,7 +19,7 @@ _PATIENCE = 20.0
 """Seconds that who is owed waits for his cards."""
 
 
-class Borrower(WorkloadClient):
+class LendingBorrower(WorkloadClient):
     """Holds all that it may, and always wants more."""
 
     async def work(self) -> bool:
@@ -33,7 +33,7 @@ class Borrower(WorkloadClient):
         return True
 
 
-class Owner(WorkloadClient):
+class LendingOwner(WorkloadClient):
     """Comes for what it is owed, and goes again."""
 
     def __init__(self, _: str, api: Api, seed: str, tally: Counter[str]) -> None:

@@ -22,7 +22,7 @@ from cardquota.quota.vocabulary import ReclaimMode
 from cardquota.quota.words import seconds_of
 from cardquota.reclaim_settings import Reclaim
 
-from ..reclaim.reclaiming import Words, cluster, pod, queue, unplaced
+from ..reclaim.reclaiming import CaseWords, cluster, pod, queue, unplaced
 
 DELETED = "2026-01-02T00:00:00Z"
 NOON = "2026-01-02T12:00:00Z"
@@ -143,7 +143,7 @@ def test_l7_whose_pods_end_for_a_gang() -> None:
 
 def test_l7_a_pod_for_which_no_node_was_looked_for_yet_is_told_nothing() -> None:
     ledger = cluster(borrowed(unplaced={}))
-    see(ledger, pod("w", Words.of("b 1")).stamped("b", {H200: 1}))
+    see(ledger, pod("w", CaseWords.of("b 1")).stamped("b", {H200: 1}))
     assert answer(ledger, "w") is None
 
 
@@ -353,7 +353,7 @@ def test_l7_pods_of_lower_priority_could_end_in_its_own_queue() -> None:
 
 def test_l7_when_is_told_by_when_the_pod_at_the_gate_was_created() -> None:
     ledger = cluster(above(gated={}))
-    young = pod("w", Words.of("a 1 priority=5")).created("2026-01-02T11:59:50Z").gated()
+    young = pod("w", CaseWords.of("a 1 priority=5")).created("2026-01-02T11:59:50Z").gated()
     see(ledger, young)
     found = answer(ledger, "w")
     assert found is not None
@@ -383,7 +383,7 @@ def test_l7_an_extra_member_of_a_gang_that_runs_waits_by_itself() -> None:
     members = dict.fromkeys(("g1", "g2"), "a 1 n1 group=g")
     case = above(groups={"g": "a 2"}, bound=members, gated={})
     ledger = cluster(case)
-    extra = pod("w", Words.of("a 1 group=g priority=5")).gated()
+    extra = pod("w", CaseWords.of("a 1 group=g priority=5")).gated()
     see(ledger, with_plan(extra, "uid-g1"))
     assert told(ledger, "w")[0] == "UnderWay"
 
@@ -518,7 +518,7 @@ def test_l7_one_that_goes_already_is_told_for_whom_and_nothing_else() -> None:
 
 def test_l7_of_a_pod_outside_all_queues_nothing_is_told() -> None:
     ledger = cluster(borrowed(bound={}))
-    outside = pod("x", Words.of("a 1")).in_queue(None).on_node("n1")
+    outside = pod("x", CaseWords.of("a 1")).in_queue(None).on_node("n1")
     see(ledger, outside)
     assert answer(ledger, "x") is None
 

@@ -10,7 +10,7 @@ from ..plain_rounds import PlainSharer, rounds, whole
 
 
 @dataclass(frozen=True)
-class PlainPod:
+class PlanPod:
     """Of one card. Bound unless it has no node."""
 
     name: str
@@ -25,12 +25,12 @@ class PlainPod:
 
 
 @dataclass
-class PlainCluster:
+class PlanCluster:
     nodes: dict[str, int]
     quotas: dict[str, int]
     weights: dict[str, int]
     minimums: dict[str, int]
-    pods: list[PlainPod] = field(default_factory=list)
+    pods: list[PlanPod] = field(default_factory=list)
 
     def used(self, node: str) -> int:
         return sum(pod.cards for pod in self.pods if pod.node == node)
@@ -71,7 +71,7 @@ class PlainCluster:
 
     # --- units ----------------------------------------------------------------------------
 
-    def units(self) -> Iterator[tuple[PlainPod, ...]]:
+    def units(self) -> Iterator[tuple[PlanPod, ...]]:
         """What ends together; the pods that may not end included."""
         for name in sorted({pod.group for pod in self.pods}):
             some = [pod for pod in self.pods if pod.group == name and not pod.leaving]
@@ -91,7 +91,7 @@ class PlainCluster:
             else:
                 yield from ((pod,) for pod in [*placed, *coming])
 
-    def sets(self, units: Sequence[tuple[PlainPod, ...]]) -> Iterator[frozenset[str]]:
+    def sets(self, units: Sequence[tuple[PlanPod, ...]]) -> Iterator[frozenset[str]]:
         """All sets of pods that end with some of these units."""
         seen: set[frozenset[str]] = set()
         for number in range(len(units) + 1):
@@ -103,14 +103,14 @@ class PlainCluster:
 
     # --- who may end ----------------------------------------------------------------------
 
-    def reclaimable(self) -> list[tuple[PlainPod, ...]]:
+    def reclaimable(self) -> list[tuple[PlanPod, ...]]:
         return [
             unit
             for unit in self.units()
             if any(pod.node for pod in unit) and all(pod.preemptable for pod in unit)
         ]
 
-    def preemptable(self, queue: str, priority: int) -> list[tuple[PlainPod, ...]]:
+    def preemptable(self, queue: str, priority: int) -> list[tuple[PlanPod, ...]]:
         return [
             unit
             for unit in self.units()

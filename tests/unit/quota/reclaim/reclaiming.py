@@ -29,14 +29,14 @@ LONG_AGO = "2026-01-01T00:00:00Z"
 
 
 @dataclass
-class Words:
+class CaseWords:
     """`a 2 n1 priority=5`: what stands first, and what has a name."""
 
     first: list[str]
     named: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: object) -> "Words":
+    def of(cls, text: object) -> "CaseWords":
         words = str(text).split()
         return cls(
             [word for word in words if "=" not in word],
@@ -51,7 +51,7 @@ def node(name: str, text: object) -> NodeBody:
     """How many cards; `card=`, `zone=`, `taint=`, `cordoned=yes`, `memory=` of a card beside them;
     of memory how many `cards=` there are, and which are `broken=`.
     """
-    words = Words.of(text)
+    words = CaseWords.of(text)
     card, amount = words.get("card", "H200"), int(words.first[0])
     if card == "memory":
         found = a_node(name).labelled("aliyun.accelerator/nvidia_name", "NVIDIA-A10")
@@ -74,7 +74,7 @@ def node(name: str, text: object) -> NodeBody:
 
 def queue(name: str, text: object) -> QueueBody:
     """The quota of H200; `H800=`, `memory=`, `weight=`, `reclaimable=false`, `cpu=`."""
-    words = Words.of(text)
+    words = CaseWords.of(text)
     rows = {H200: int(words.first[0])} if words.first else {}
     rows |= {CARDS[key]: int(n) for key, n in words.named.items() if key in CARDS}
     found = a_queue(name).with_quota(rows).weighing(int(words.get("weight", "1")))
@@ -85,7 +85,7 @@ def queue(name: str, text: object) -> QueueBody:
 
 def group(name: str, text: object) -> GroupBody:
     """Its queue and its minimum; `preemptable=false`, `label=false`, `reserved=` cards."""
-    words = Words.of(text)
+    words = CaseWords.of(text)
     found = a_group(name).in_queue(words.first[0]).of(int(words.first[1]))
     if words.get("label"):
         found = found.labelled(v.PREEMPTABLE, words.get("label"))
@@ -94,7 +94,7 @@ def group(name: str, text: object) -> GroupBody:
     return found.annotated(v.PREEMPTABLE, words.get("preemptable") or None)
 
 
-def pod(name: str, words: Words) -> PodBody:
+def pod(name: str, words: CaseWords) -> PodBody:
     """Its queue and how many cards; what else it may be is told below. It has neither stamp nor
     gate.
     """
@@ -129,7 +129,7 @@ def bound(name: str, text: object) -> PodBody:
     """And its node; `at=` says when it was bound, `past=yes` that we did not release it, `place=`
     the index of the card whose memory it holds.
     """
-    words = Words.of(text)
+    words = CaseWords.of(text)
     found, card = pod(name, words), CARDS[words.get("card", "H200")]
     at = f"2026-01-01T01:00:{int(words.get('at', '0')):02d}Z"
     if words.get("place"):
@@ -141,7 +141,7 @@ def bound(name: str, text: object) -> PodBody:
 
 def unplaced(name: str, text: object) -> PodBody:
     """Released, and the scheduler has found no node for it."""
-    words = Words.of(text)
+    words = CaseWords.of(text)
     card = CARDS[words.get("card", "H200")]
     amount = int(words.first[1])
     return unschedulable(pod(name, words).stamped(words.first[0], {card: amount} if amount else {}))
@@ -159,11 +159,13 @@ def cluster(case: Mapping[str, Any]) -> Ledger:
     things += [queue(name, text) for name, text in case.get("queues", {}).items()]
     things += [group(name, text) for name, text in case.get("groups", {}).items()]
     for name, text in case.get("bound", {}).items():
-        times = int(Words.of(text).get("times", "1"))
+        times = int(CaseWords.of(text).get("times", "1"))
         names = [name] if times == 1 else [f"{name}-{number}" for number in range(times)]
         things += [bound(one, text) for one in names]
     things += [unplaced(name, text) for name, text in case.get("unplaced", {}).items()]
-    things += [pod(name, Words.of(text)).gated() for name, text in case.get("gated", {}).items()]
+    things += [
+        pod(name, CaseWords.of(text)).gated() for name, text in case.get("gated", {}).items()
+    ]
     see(ledger, *things)
     return ledger
 

@@ -30,7 +30,7 @@ PATIENCE = 600
 
 
 @dataclass
-class Job:
+class DayJob:
     """A pod, and the next one of its kind if it is ended."""
 
     name: str
@@ -50,7 +50,7 @@ class Day:
     chance: random.Random
     sizes: tuple[int, ...]
     now: int = 0
-    jobs: dict[str, Job] = field(default_factory=dict)
+    jobs: dict[str, DayJob] = field(default_factory=dict)
     wanted: dict[str, int] = field(default_factory=dict)
     """By queue: how many cards its jobs are to have together."""
     since: dict[str, float] = field(default_factory=dict)
@@ -100,10 +100,10 @@ class Day:
 
     def make(self, queue: str, cards: int) -> None:
         self.made += 1
-        job = Job(f"j{self.made:05}", queue, cards)
+        job = DayJob(f"j{self.made:05}", queue, cards)
         self.jobs[job.name] = job
 
-    def end(self, job: Job) -> None:
+    def end(self, job: DayJob) -> None:
         if job.released < 0:
             del self.jobs[job.name]
             return
@@ -168,14 +168,14 @@ class Day:
             self.end(job)
             self.make(job.queue, job.cards)  # its controller makes another
 
-    def show(self, job: Job) -> None:
+    def show(self, job: DayJob) -> None:
         """As a watch tells it."""
         pod = a_pod(job.name).in_queue(job.queue).naming(H200).asking_for(job.cards)
         pod = pod.stamped(job.queue, {H200: job.cards}).at_revision(self.now // TICK + 2)
         pod = self._on_its_node(pod, job) if job.node else unschedulable(pod)
         see(self.ledger, pod.terminating() if job.ends >= 0 else pod)
 
-    def _on_its_node(self, pod: PodBody, job: Job) -> PodBody:
+    def _on_its_node(self, pod: PodBody, job: DayJob) -> PodBody:
         hours, rest = divmod(job.bound, HOUR)
         at = f"2026-01-0{1 + hours // 24}T{hours % 24:02}:{rest // 60:02}:{rest % 60:02}Z"
         return pod.on_node(job.node, at)

@@ -22,7 +22,7 @@ from cardquota.quota.reclaim import (
 )
 
 from ..releasing import release
-from .plain_plans import PlainCluster, PlainPod, placeable
+from .plain_plans import PlanCluster, PlanPod, placeable
 from .reclaiming import unschedulable
 
 QUEUES = ("a", "b", "c")
@@ -32,11 +32,11 @@ names = st.sampled_from
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> PlainCluster:
+def clusters(draw: st.DrawFn) -> PlanCluster:
     """Of up to eight pods that hold something, on nodes that are nearly full. Mostly all quotas are
     as large as the cluster, and the queue c holds little.
     """
-    found = PlainCluster({}, {}, {}, {group: draw(st.integers(1, 3)) for group in GROUPS})
+    found = PlanCluster({}, {}, {}, {group: draw(st.integers(1, 3)) for group in GROUPS})
     for number in range(draw(st.integers(1, 3))):
         node, used = f"n{number}", 0
         for _ in range(draw(st.integers(1, 4))):
@@ -54,9 +54,9 @@ def clusters(draw: st.DrawFn) -> PlainCluster:
 
 
 @st.composite
-def pods(draw: st.DrawFn, name: str, node: str) -> PlainPod:
+def pods(draw: st.DrawFn, name: str, node: str) -> PlanPod:
     group = draw(names(("", "", *GROUPS)))
-    return PlainPod(
+    return PlanPod(
         name,
         GROUPS.get(group) or draw(names(("a", "a", "a", "b", "b", "b", "c"))),
         draw(names((1, 1, 2, 3))),
@@ -76,7 +76,7 @@ waiting_pods = st.lists(
 )
 
 
-def ledger_of(cluster: PlainCluster, waiting: Sequence[PodBody] = ()) -> Ledger:
+def ledger_of(cluster: PlanCluster, waiting: Sequence[PodBody] = ()) -> Ledger:
     ledger = a_ledger(a_namespace("team"))
     for name, amount in cluster.nodes.items():
         see(ledger, a_node(name).with_cards(H200, amount))
@@ -90,7 +90,7 @@ def ledger_of(cluster: PlainCluster, waiting: Sequence[PodBody] = ()) -> Ledger:
     return ledger
 
 
-def _body(pod: PlainPod) -> PodBody:
+def _body(pod: PlanPod) -> PodBody:
     found = a_pod(pod.name).in_queue(pod.queue).naming(H200).asking_for(pod.cards)
     found = found.with_priority(pod.priority).in_group(pod.group or None)
     found = found.stamped(pod.queue, {H200: pod.cards})
@@ -115,7 +115,7 @@ def ended(plan: Plan) -> frozenset[str]:
     return frozenset(victim.name for victim in plan.victims)
 
 
-def check_units(cluster: PlainCluster, plan: Plan, *, asked: Sequence[int], short: int = 0) -> None:
+def check_units(cluster: PlanCluster, plan: Plan, *, asked: Sequence[int], short: int = 0) -> None:
     """Enough room; a unit less, and there is not enough."""
     victims, queue = ended(plan), plan.beneficiary.queue
 
@@ -135,7 +135,7 @@ def check_units(cluster: PlainCluster, plan: Plan, *, asked: Sequence[int], shor
 @settings(max_examples=250)
 @given(clusters(), waiting_pods)
 def test_l4_one_that_waits_gets_a_plan_if_any_set_of_pods_would_do(
-    cluster: PlainCluster, waiting: list[tuple[str, int]]
+    cluster: PlanCluster, waiting: list[tuple[str, int]]
 ) -> None:
     queue, cards = waiting[0]
     ledger = ledger_of(cluster, [unplaced("w", queue, cards)])
@@ -168,11 +168,11 @@ def test_l4_one_that_waits_gets_a_plan_if_any_set_of_pods_would_do(
         assert result.freed == sum(pod.cards for pod in _pods(cluster, victims))
 
 
-def _pods(cluster: PlainCluster, names: frozenset[str]) -> list[PlainPod]:
+def _pods(cluster: PlanCluster, names: frozenset[str]) -> list[PlanPod]:
     return [pod for pod in cluster.pods if pod.name in names]
 
 
-def check_size(cluster: PlainCluster, victims: frozenset[str], cards: int) -> None:
+def check_size(cluster: PlanCluster, victims: frozenset[str], cards: int) -> None:
     """On the node that it gets, what ends is less than what is needed and one unit more."""
     rooms = cluster.free()
     on = {node: sum(p.cards for p in _pods(cluster, victims) if p.node == node) for node in rooms}
@@ -194,7 +194,7 @@ def check_size(cluster: PlainCluster, victims: frozenset[str], cards: int) -> No
 @settings(max_examples=250)
 @given(clusters(), waiting_pods)
 def test_l4_no_room_is_promised_twice_and_nobody_ends_for_two(
-    cluster: PlainCluster, waiting: list[tuple[str, int]]
+    cluster: PlanCluster, waiting: list[tuple[str, int]]
 ) -> None:
     bodies = [unplaced(f"w{n}", queue, cards) for n, (queue, cards) in enumerate(waiting)]
     ledger = ledger_of(cluster, bodies)
@@ -222,7 +222,7 @@ def test_l4_no_room_is_promised_twice_and_nobody_ends_for_two(
 @settings(max_examples=250)
 @given(clusters(), names(("c", "c", "b")), st.integers(1, 3), st.integers(2, 3))
 def test_l4_a_gang_gets_room_as_a_whole_and_no_unit_too_many(
-    cluster: PlainCluster, queue: str, cards: int, members: int
+    cluster: PlanCluster, queue: str, cards: int, members: int
 ) -> None:
     group = a_group("waits").in_queue(queue).of(members)
     pods = [unplaced(f"w{n}", queue, cards).in_group("waits") for n in range(members)]
@@ -241,7 +241,7 @@ def test_l4_a_gang_gets_room_as_a_whole_and_no_unit_too_many(
 @settings(max_examples=250)
 @given(clusters(), names(("a", "a", "b", "c")), st.integers(1, 4), st.integers(0, 3))
 def test_l4_at_the_gate_quota_and_nodes_are_enough_and_only_lower_priority_ends(
-    cluster: PlainCluster, queue: str, cards: int, priority: int
+    cluster: PlanCluster, queue: str, cards: int, priority: int
 ) -> None:
     held = sum(pod.cards for pod in cluster.pods if pod.queue == queue)
     cluster.quotas[queue] = max(cards, held)
