@@ -23,6 +23,7 @@ _SHARED: Final[Mapping[str, str]] = {
     "tests/integration/process/test_flow.py": "bare_plane",
     "tests/integration/process/test_installation.py": "bare_plane",
     "tests/integration/process/test_queue_definition.py": "bare_plane",
+    "tests/integration/process/test_volcano_ends_pods.py": "bare_plane",
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",

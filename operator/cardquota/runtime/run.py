@@ -53,7 +53,7 @@ from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
-from .kubernetes_support import supported
+from .kubernetes_support import reclaims_alone, supported
 from .probes import MetricsPage, Probes
 from .process import GRACE, collect_young, configure, spare_what_stays
 
@@ -236,7 +236,7 @@ class Operator:
 
     async def main(self) -> int:
         """Run. Returns 0 after an orderly exit, 1 if a part failed, 2 with an API server that the
-        product does not run on.
+        product does not run on, or beside a scheduler that ends pods too.
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -244,8 +244,9 @@ class Operator:
         plain = await self._listen_plain()
         if not plain:
             return 1
-        if not await supported(self._client, self._settings, self._stop):
-            return _UNUSABLE
+        for may_run in (supported, reclaims_alone):
+            if not await may_run(self._client, self._settings, self._stop):
+                return _UNUSABLE
         for reflector in self._reflectors:
             self._start(reflector.run())
         self._start(self._events.run())

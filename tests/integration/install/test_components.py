@@ -1,5 +1,6 @@
 """`manifests/components`: kustomize gives what is rendered, and an API server takes it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from cardquota.settings import (
 )
 
 from .kustomized import Documents, built, by_name, container
-from .policy_api import PolicyApi, allowed
+from .policy_api import ROOT, PolicyApi, allowed
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
@@ -73,6 +74,19 @@ def test_it_is_what_the_settings_render(
     assert read(found) == (settings.webhook.gate, settings.scheduler, *modes)
     dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
     allowed(api.kubectl(*dry_run, text=text))
+
+
+def test_l6_from_the_dry_run_to_reclaiming_as_the_guide_says(
+    api: PolicyApi, tmp_path: Path
+) -> None:
+    guide = (ROOT / "docs" / "reclaim.md").read_text()
+    patches = re.search(r"```yaml\n(patches:\n.*?)```", guide, re.DOTALL)
+    assert patches is not None
+    before = container(by_name(built(api, tmp_path, "reclaim")))["env"]
+    after = container(by_name(built(api, tmp_path, "reclaim", **yaml.safe_load(patches[1]))))["env"]
+    (changed,) = (one for one in after if one not in before)
+    assert changed == {"name": "CARDQUOTA_RECLAIM", "value": "on"}
+    assert len(after) == len(before)
 
 
 def read(found: Documents) -> tuple[GateSetter, str, str, str, str]:

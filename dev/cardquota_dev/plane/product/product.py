@@ -15,6 +15,9 @@ from typing import Any
 
 import yaml
 
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.settings import load
+
 from ...failure import PlaneError
 from ...paths import CHECKOUT
 from ..children import Children
@@ -158,6 +161,8 @@ class Product:
             files.append(CHECKOUT / "manifests" / "components" / "extender" / "rbac.yaml")
         if self._configs[0].get("scheduler") == "volcano":
             files.append(CHECKOUT / "manifests" / "components" / "volcano" / "rbac.yaml")
+        if load(self._config(0)).reclaim.mode is not ReclaimMode.OFF:
+            files.append(CHECKOUT / "manifests" / "components" / "reclaim" / "rbac.yaml")
         admin = self._folder.kubeconfig
         configuration = self._folder.private / "configuration.json"
         write_private(configuration, json.dumps(_config_map(self._configs[0])))

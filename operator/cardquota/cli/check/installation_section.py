@@ -16,8 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import yaml
-
 from ... import __version__
 from ...cluster.certificates.ca_bundle import is_secret
 from ...cluster.certificates.certificates import read_certificates
@@ -26,6 +24,7 @@ from ...install import kubernetes_versions
 from ...install.comparison import differences
 from ...install.pause import pause_said, resumed
 from ...install.rights import in_words
+from ...install.volcano_configuration import configurations, two_that_end_pods
 from ...quota import vocabulary as v
 from ...quota.messages import report_messages
 from ...quota.words import counted, first_of, show
@@ -132,8 +131,6 @@ def certificate_findings(
 _NO_LEADER: Final = "NoLeader"
 _SEE_THE_OPERATOR: Final = "see whether the operator's pods run, and what their log says"
 _VERSION: Final = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.+-].{0,100})?")
-_LONGEST_CONFIGURATION: Final = 64 * 1024
-"""Characters of a configuration of Volcano's scheduler. Honest ones have two thousand."""
 
 
 def installation_section(
@@ -301,20 +298,18 @@ def _of_admission(
 
 
 def _of_volcano(installed: Installed, settings: Settings) -> Iterator[Finding]:
-    """Whether Volcano's scheduler tries all pods of a task, though one fits nowhere (V7), and
-    whether the namespaces of its accounts exist.
+    """Whether Volcano's scheduler tries all pods of a task, though one fits nowhere (V7), and ends
+    no pods for others beside us (L6); and whether the namespaces of its accounts exist.
     """
     found = installed.volcano_scheduler
     if settings.scheduler == "volcano" and not isinstance(found, NotRead):
         namespace, _, name = settings.volcano.configuration.partition("/")
         about = ("ConfigMap", namespace, name)
-        data = inner(found, "data") or {}
-        texts = [text for text in data.values() if isinstance(text, str)]
         if found is None:
             why = "the configuration of Volcano's scheduler is not there"
             advice = "name its ConfigMap in the setting volcano.configuration"
             yield fault(about, "ConfigurationMissing", why, advice)
-        elif not any(map(_has_no_predicate_cache, texts)):
+        elif not any(one.tries_every_pod for one in configurations(found)):
             why = (
                 "Volcano does not try the other pods of a Job's task once one of them fits no "
                 "node, though they may go to nodes with another card"
@@ -324,6 +319,9 @@ def _of_volcano(installed: Installed, settings: Settings) -> Iterator[Finding]:
                 "volcano/volcano-scheduler.conf"
             )
             yield fault(about, "PredicateCacheOn", why, advice)
+        two = two_that_end_pods(found, settings)
+        if two is not None:
+            yield fault(about, "VolcanoEndsPods", *two)
     for name, there in installed.volcano_namespaces.items():
         if there is None:
             why = (
@@ -335,22 +333,6 @@ def _of_volcano(installed: Installed, settings: Settings) -> Iterator[Finding]:
                 "of `cardquota manifests`"
             )
             yield fault(("Namespace", "", name), "AccountsMissing", why, advice)
-
-
-def _has_no_predicate_cache(text: str) -> bool:
-    """Whether by this configuration `allocate` also tries a pod that another pod of its task was
-    like: it says `predicateErrorCacheEnable: false`.
-    """
-    try:
-        found = yaml.safe_load(text) if len(text) <= _LONGEST_CONFIGURATION else None
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return False
-    actions = inner(found, "configurations")
-    for one in actions if isinstance(actions, list) else ():
-        if inner(one, "name") == "allocate":
-            said = inner(one, "arguments", "predicateErrorCacheEnable")
-            return str(said).lower() == "false"
-    return False
 
 
 def deployment_findings(

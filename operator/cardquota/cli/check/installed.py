@@ -16,6 +16,7 @@ from ...cluster.certificates.certificates import from_base64
 from ...install.manifests import admission_path, documents
 from ...install.policies.admission_policy import PREFIX
 from ...install.rights import Right, rights
+from ...install.volcano_configuration import configuration_in_words, configuration_path
 from ...quota import vocabulary as v
 from ...settings import Settings
 from ..leader import PATIENCE, Sleep, read_lease, read_leases
@@ -200,9 +201,8 @@ async def _certificate(client: Client, namespace: str, name: str) -> bytes | Not
 async def _volcano_scheduler(client: Client, settings: Settings) -> Answer:
     if settings.scheduler != "volcano":
         return None
-    namespace, _, name = settings.volcano.configuration.partition("/")
-    path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
-    return await read_object(client, path, f"ConfigMap <{namespace}/{name}>")
+    path = configuration_path(settings)
+    return await read_object(client, path, configuration_in_words(settings))
 
 
 async def _volcano_namespaces(client: Client, settings: Settings) -> dict[str, Answer]:

@@ -29,6 +29,8 @@ from cardquota.install.pause import is_paused_with_others, paused
 from cardquota.install.rights import rights
 from cardquota.quota import seconds_of
 from cardquota.quota import vocabulary as v
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.reclaim_settings import Reclaim
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.paths import CHECKOUT
 
@@ -363,13 +365,12 @@ VOLCANO = Settings(scheduler="volcano")
 OFF = "configurations: [{name: allocate, arguments: {predicateErrorCacheEnable: %s}}]"
 
 
-def beside_volcano(text: str | None, **more: Any) -> Installed:
+def beside_volcano(text: str | None, settings: Settings = VOLCANO, **more: Any) -> Installed:
     stored = None if text is None else {"data": {"volcano-scheduler.conf": text}}
-    admission = tuple((one, trusted(one)) for one in documents(VOLCANO))
     there: dict[str, Any] = {"volcano-system": {"metadata": {}}}
     return replace(
         RIGHT,
-        admission=admission,
+        admission=tuple((one, trusted(one)) for one in documents(settings)),
         **{"volcano_scheduler": stored, "volcano_namespaces": there, **more},
     )
 
@@ -391,6 +392,27 @@ def test_v7_the_live_configuration_of_volcano(text: str | None, found: list[str]
     reasons = [one.reason for one in section(beside_volcano(text), VOLCANO).findings]
     definition = [one for one in reasons if one not in ("RightsMissing", "DefinitionNotOurs")]
     assert definition == found
+
+
+@pytest.mark.parametrize(
+    ("mode", "beside", "actions", "found"),
+    [
+        ("on", False, "enqueue, allocate, reclaim", ["VolcanoEndsPods"]),
+        ("dryRun", False, "preempt,allocate", ["VolcanoEndsPods"]),
+        ("on", False, "enqueue, allocate, backfill", []),
+        ("on", True, "enqueue, allocate, reclaim", []),
+        ("off", False, "enqueue, allocate, reclaim", []),
+    ],
+)
+def test_l6_volcano_that_ends_pods_beside_us_is_told(
+    mode: str, beside: bool, actions: str, found: list[str]
+) -> None:
+    settings = Settings(
+        scheduler="volcano", reclaim=Reclaim(mode=ReclaimMode(mode), beside_volcano=beside)
+    )
+    text = f"actions: '{actions}'\n{OFF % 'false'}"
+    reasons = section(beside_volcano(text, settings), settings).findings
+    assert [one.reason for one in reasons] == found
 
 
 def test_v7_a_configuration_that_may_not_be_read_is_said() -> None:
