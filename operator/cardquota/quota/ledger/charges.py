@@ -174,7 +174,8 @@ class Charges:
         state.held_cards.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
-        state.note_unplaced(record)
+        if facts.unschedulable:
+            state.note_unplaced(record)
         if record.assumed is not None or record.backed_off:
             state.unconfirmed[facts.uid] = None
         if facts.group:
