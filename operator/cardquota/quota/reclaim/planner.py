@@ -1,19 +1,21 @@
 """What has to end so that those who wait have room (L3, L4).
 
-A round looks at all pods once, and then makes one plan after the other. Each sees what the ones
-before it end and take. Of one pod that waits the plan is found if there is any, as far as a node's
-pods may be tried; a gang is served member by member, so that for it one may be missed.
+A round looks at all pods once, if anybody needs that others end, and makes one plan after the
+other. Each sees what the ones before it end and take. Of one pod that waits the plan is found if
+there is any, as far as a node's pods may be tried; a gang is served member by member, so that for
+it one may be missed.
 
 How the victims of one member are found: on each node that it may use the first units in order until
 there is enough; then those are left out again, the last ones first, that are not needed. The node
-is taken whose last unit comes first in the order; then the one with the fewest pods.
+is taken whose last unit comes first in the order; then the one with the fewest pods. Units are made
+of the pods of a node only when it is looked at, which is not each of very many.
 """
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from ..amounts import is_card
@@ -25,15 +27,22 @@ from ..steps import Steps
 from .beneficiaries import is_owed, waits_for_node
 from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay, Victim
 from .slots import Kind, Slot, Slots, pack
-from .victims import Member, Scope, Unit, Units, in_order, read_units
+from .victims import Member, Rank, Scope, Unit, Units, in_order
 
-_SLOTS: Final = 64
+_SLOTS: Final = 32
 """Slots that one step looks at: some milliseconds."""
+_SEEN: Final = 128
+"""Slots that are looked at in any case, the most promising ones; then only those that may come
+before the best of them."""
+_MOST_SEEN: Final = 1_024
+"""Slots that are looked at."""
+_UNITS: Final = 1_024
+"""Units that one step looks at: the same."""
 _TRIED: Final = 1_000
 """Sets of units of one slot that are tried, where the first ones in order are not enough."""
 _NAMED: Final = 5
 """Queues that an obstacle names."""
-_RELAXED: Final = (Obstacle.BUDGET, Obstacle.PROTECTED, Obstacle.TOO_MANY)
+_RELAXED: Final = (Obstacle.BUDGET, Obstacle.PROTECTED)
 """What is disregarded, one after the other, to find out what is in the way."""
 
 Result = Plan | NoPlan
@@ -58,6 +67,8 @@ def plans(
     others of its queue get first. Not guaranteed: that what happens in the ledger between two steps
     is seen. A step takes some milliseconds.
     """
+    if not waiting:
+        return []
     round_ = _Round(ledger, waiting, excluded, past_admission=past_admission, now=now)
     yield from round_.begin()
     found: list[Result] = []
@@ -157,7 +168,8 @@ class _Round:
         self._past_admission = past_admission
         self._cards = {card for one in waiting for card in self._cards_of(one)}
         self._slots = Slots(ledger, self._cards, now)
-        self._units = Units()
+        self._units: Units
+        self._has_read_pods = False
         self._going = Counter[tuple[str, str]]()
         """What bound pods hold that are being deleted, by queue and card."""
         self._coming = Counter[tuple[str, str]]()
@@ -173,7 +185,6 @@ class _Round:
         self._served = set[str]()
         """Uids of those who have room, or get it: none of them ends for another."""
         self._spare: dict[tuple[str, str], int] = {}
-        self._ordered: dict[Slot, list[Unit]] = {}
         self._above_share: Collection[tuple[str, str]] = ()
         """Queues and cards, of those that hold more than they deserve."""
         self._failed: dict[Hashable, tuple[Obstacle, tuple[str, ...]]] = {}
@@ -192,12 +203,15 @@ class _Round:
     # --- once for all -------------------------------------------------------------------------
 
     def begin(self) -> Steps[None]:
-        """Read nodes and pods."""
+        """Read nodes."""
         yield from self._slots.read()
         for uid in list(self._ledger.being_deleted):
             record = self._ledger.pods.get(uid)
             if record is not None and record.held:
                 self._note_going(record)
+
+    def _read_pods(self) -> Steps[None]:
+        """Once somebody needs that others end."""
         above: dict[tuple[str, str], int] = {}
         if any(one.way is ReclaimWay.RECLAIM for one in self._waiting):
             for card in sorted(self._cards):
@@ -206,7 +220,9 @@ class _Round:
         preempting = {one.queue for one in self._waiting if one.way is ReclaimWay.PREEMPT}
         self._above_share = above
         scope = Scope(self._cards, above, preempting, self._excluded, self._past_admission)
-        self._units = yield from read_units(self._ledger, self._slots, scope)
+        self._units = Units(self._ledger, self._slots, scope)
+        yield from self._units.read()
+        self._has_read_pods = True
 
     def _note_going(self, record: PodRecord) -> None:
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
@@ -310,7 +326,7 @@ class _Round:
                 key = card, amount, id(slots)
                 before = found.get(key)
                 number = 1 + (before.number if before is not None else 0)
-                found[key] = Kind(card, amount, number, slots)
+                found[key] = Kind(card, amount, number, slots, len(slots))
         return list(found.values())
 
     def _short(
@@ -347,6 +363,8 @@ class _Round:
     def _plan(self, one: Beneficiary, demand: _Demand) -> Steps[Result]:
         own = (one.queue, one.priority) if one.way is ReclaimWay.PREEMPT else None
         key = own, demand.signature
+        if not self._has_read_pods:
+            yield from self._read_pods()
         if key not in self._failed:
             found = yield from self._solve(_Trial(one), demand)
             if found and len(self._ending(found)) <= MOST_VICTIMS:
@@ -370,11 +388,13 @@ class _Round:
                     barred = [unit for unit in found if self._barrier_of(unit, one) is obstacle]
                     return obstacle, _queues_of(barred)
         if one.way is ReclaimWay.PREEMPT:
-            units = self._units.by_queue.get(one.queue, ())
+            units = yield from self._units.of(one.queue)
             above = any(unit.priority < one.priority for unit in units)
         else:
             cards = {kind.card for kind in demand.kinds}
             above = any(card in cards for _, card in self._above_share)
+        if Obstacle.TOO_MANY in self._units.barriers:
+            return Obstacle.TOO_MANY, ()
         return Obstacle.NO_ROOM_ON_NODES if above else Obstacle.NOBODY_ABOVE, ()
 
     def _ending(self, units: Sequence[Unit]) -> dict[str, Member]:
@@ -429,19 +449,13 @@ class _Round:
             for card, short in demand.short.items():
                 if not (yield from self._make_quota(trial, card, short)):
                     return None
-        return self._without_needless(trial, demand)
+        return (yield from self._without_needless(trial, demand))
 
     def _make_room(self, trial: _Trial, kind: Kind, number: int) -> Steps[bool]:
         """End units until so many more pods of a kind have room."""
         offers: list[_Offer] = []
-        for count, slot in enumerate(kind.slots, 1):
-            if count % _SLOTS == 0:
-                yield
-            offer = self._offer(trial, slot, kind.amount)
-            if offer is not None:
-                offers.append(offer)
-        heapify(offers)
-        changed: dict[Slot, None] = {}
+        unseen = self._promising(trial, kind)
+        seen, changed = 0, dict[Slot, None]()
         usable = set(kind.slots)
         while number:
             fitting = next((s for s in changed if self._room(trial, s) >= kind.amount), None)
@@ -449,6 +463,13 @@ class _Round:
                 trial.rooms[fitting] = self._room(trial, fitting) - kind.amount
                 number -= 1
                 continue
+            while unseen and (seen < _SEEN or _may_be_better(unseen[-1][0], offers)):
+                offer = self._offer(trial, kind.slots[unseen.pop()[1]], kind.amount)
+                seen += 1
+                if offer is not None:
+                    heappush(offers, offer)
+                if seen % _SLOTS == 0:
+                    yield
             if not offers or len(trial.ending) > 2 * MOST_VICTIMS:
                 return False
             taken = heappop(offers)
@@ -468,6 +489,17 @@ class _Round:
             heappush(offers, taken)
             yield
         return True
+
+    def _promising(self, trial: _Trial, kind: Kind) -> list[tuple[Rank, int]]:
+        """The places of the slots to be looked at, with the rank of their first unit; the first in
+        order is the last one here.
+        """
+        found: list[tuple[Rank, int]] = []
+        for place, slot in enumerate(kind.slots):
+            rank = self._units.first(slot, kind.amount - self._room(trial, slot))
+            if rank is not None:
+                found.append((rank, place))
+        return sorted(found, reverse=True)[-_MOST_SEEN:]
 
     def _room(self, trial: _Trial, slot: Slot) -> int:
         return trial.rooms.get(slot, slot.room)
@@ -490,8 +522,8 @@ class _Round:
 
     def _offer(self, trial: _Trial, slot: Slot, amount: int) -> _Offer | None:
         need = amount - self._room(trial, slot)
-        units = self._in_order(slot)
-        if need <= 0 or not units:
+        units = self._units.at(slot) if need > 0 else ()
+        if not units:
             return None
         picked = _Picked(self, trial, slot)
         for unit in units:
@@ -513,12 +545,6 @@ class _Round:
         cost = _Cost(worst, len(pods), max(unit.rank for unit in chosen))
         return _Offer(slot, chosen, cost, min(unit.bound for unit in chosen))
 
-    def _in_order(self, slot: Slot) -> list[Unit]:
-        found = self._ordered.get(slot)
-        if found is None:
-            found = self._ordered[slot] = in_order(self._units.by_slot.get(slot, []))
-        return found
-
     def _freed(self, units: Sequence[Unit], card: str) -> int:
         """What the quota has more without them."""
         ending = self._ending(units).values()
@@ -527,11 +553,11 @@ class _Round:
     def _make_quota(self, trial: _Trial, card: str, short: int) -> Steps[bool]:
         """End units of its queue until there is enough of the quota."""
         first: list[Unit] = []
-        units = self._units.by_queue.get(trial.party.queue, [])
-        for begin in range(0, len(units), _SLOTS):
+        units = yield from self._units.of(trial.party.queue)
+        for begin in range(0, len(units), _UNITS):
             some = [
                 unit
-                for unit in units[begin : begin + _SLOTS]
+                for unit in units[begin : begin + _UNITS]
                 if self._may_end(unit, trial) and self._freed([unit], card)
             ]
             first = in_order([*first, *some])[: 2 * MOST_VICTIMS]
@@ -542,23 +568,29 @@ class _Round:
             self._end(trial, unit)
         return self._freed(trial.chosen, card) >= short
 
-    def _without_needless(self, trial: _Trial, demand: _Demand) -> list[Unit]:
+    def _without_needless(self, trial: _Trial, demand: _Demand) -> Steps[list[Unit]]:
         """The units of a trial without those that could be left out: the last in order first."""
         kept = in_order(trial.chosen)
+        gain = {slot for unit in kept for member in unit.members for slot, _ in member.gains}
+        kinds = [
+            kind._replace(slots=[s for s in kind.slots if s in gain or s.room >= kind.amount])
+            for kind in demand.kinds
+        ]
         for unit in reversed(in_order(trial.chosen)):
             others = [one for one in kept if one is not unit]
             short = any(self._freed(others, card) < n for card, n in demand.short.items())
-            if not short and self._fits_with(others, demand):
+            if not short and self._fits_with(others, kinds):
                 kept = others
+            yield
         return kept
 
-    def _fits_with(self, units: Sequence[Unit], demand: _Demand) -> bool:
+    def _fits_with(self, units: Sequence[Unit], kinds: Sequence[Kind]) -> bool:
         """Whether there is enough room on nodes once these have ended."""
         rooms: dict[Slot, int] = {}
         for member in self._ending(units).values():
             for slot, amount in member.gains:
                 rooms[slot] = rooms.get(slot, slot.room) + amount
-        return not any(pack(demand.kinds, rooms))
+        return not any(pack(kinds, rooms))
 
     def fresh(self, trial: _Trial, unit: Unit) -> list[Member]:
         """Its pods that do not end anyway."""
@@ -658,6 +690,13 @@ class _Picked:
         found._gains, found.units = list(self._gains), list(self.units)
         found.gained = self.gained
         return found
+
+
+def _may_be_better(rank: Rank, offers: Sequence[_Offer]) -> bool:
+    """Whether a slot whose first unit has this rank may come before the best of these, by what is
+    elastic and by priority.
+    """
+    return not offers or rank[:2] < offers[0].cost.worst
 
 
 def _fits(kinds: Sequence[Kind], *, now: bool = False) -> bool:

@@ -46,6 +46,9 @@ class Kind(NamedTuple):
     amount: int
     number: int
     slots: Sequence[Slot]
+    choice: int
+    """How many slots they may use; more than there are here, where those without room are left out.
+    """
 
 
 class Slots:
@@ -161,7 +164,7 @@ def pack(kinds: Sequence[Kind], rooms: dict[Slot, int], *, now: bool = False) ->
     with the fewest slots come first, then the largest; each fills nodes tightly.
     """
     left = [kind.number for kind in kinds]
-    order = sorted(range(len(kinds)), key=lambda i: (len(kinds[i].slots), -kinds[i].amount))
+    order = sorted(range(len(kinds)), key=lambda i: (kinds[i].choice, -kinds[i].amount))
     for index in order:
         amount, missing = kinds[index].amount, left[index]
         fitting: list[tuple[int, int]] = []

@@ -1,7 +1,7 @@
 """Who could end: an elastic member, a pod without a gang, or a gang as a whole (L4)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -19,10 +19,16 @@ from .slots import Slot, Slots
 
 _PODS: Final = 4_096
 """Pods that one step looks at: some milliseconds."""
+_UNITS: Final = 256
+"""Pods of which one step makes units: the same."""
 _HELD: Final = (ChargeState.ALLOCATED, ChargeState.RELEASED)
 _BOUND: Final = State.BOUND
 _LAST: Final = BoundKey("~", "", "")
 """Of who has no node yet: later than all that are bound."""
+
+
+Rank = tuple[bool, int, int]
+"""Whether it is not elastic, its priority, and the rank of its queue: the smallest ends first."""
 
 
 class Member(NamedTuple):
@@ -80,53 +86,108 @@ class Scope:
     past_admission: bool
 
 
-@dataclass(slots=True)
 class Units:
-    """All units of a scope, at their slots and in their queues."""
+    """All units of a scope. They are made once somebody asks for those of a slot, or of a queue."""
 
-    by_slot: dict[Slot, list[Unit]] = field(default_factory=dict)
-    """Where they hold something."""
-    by_queue: dict[str, list[Unit]] = field(default_factory=dict)
-    """Of the queues in which pods of lower priority may end."""
-    barriers: set[Obstacle] = field(default_factory=set)
-    """Those of any unit."""
-
-
-def read_units(ledger: LedgerReader, slots: Slots, scope: Scope) -> Steps[Units]:
-    """Find them, and note each at the slots where it holds something. Costs a step for each pod."""
-    reader = _UnitReader(ledger, slots, scope)
-    queues = {queue for queue, _ in scope.above}.union(scope.preempting)
-    records, cards = list(ledger.pods.values()), scope.cards
-    for first in range(0, len(records), _PODS):
-        for record in records[first : first + _PODS]:
-            # The state of one that is gone meanwhile does not change any more.
-            if record.queue in queues and record.charge_state in _HELD:
-                for card, _ in record.charge:
-                    if card in cards:
-                        reader.see(record)
-                        break
-        yield
-    return reader.found
-
-
-class _UnitReader:
     def __init__(self, ledger: LedgerReader, slots: Slots, scope: Scope) -> None:
         self._ledger = ledger
         self._slots = slots
         self._scope = scope
-        self._groups: set[str] = set()
+        self._on_node: dict[str, list[PodRecord]] = {}
+        """By node: those of which no unit was made yet."""
+        self._in_queue: dict[str, list[PodRecord]] = {}
+        """By queue in which pods of lower priority may end: the same."""
+        self._ranks: dict[str, dict[str, int]] = {card: {} for card in scope.cards}
+        """By card and queue: that of the scope."""
+        self._last = len(scope.above)
+        """The rank of all others."""
+        self._first: dict[str, Rank] = {}
+        """By node: the smallest of its pods."""
+        self._most: dict[str, int] = {}
+        """By node: how much its pods may hold together."""
+        self._seen: set[str] = set()
+        """Uids of pods, and keys of groups, of which a unit was made."""
+        self._by_slot: dict[Slot, list[Unit]] = {}
+        self._by_queue: dict[str, list[Unit]] = {}
+        self._ordered: dict[Slot, list[Unit]] = {}
         self._enforced: dict[str, bool] = {}
         self._reclaimable: dict[str, bool] = {}
-        self.found = Units()
+        self.barriers: set[Obstacle] = set()
+        """Those of any unit that was made."""
 
-    def see(self, record: PodRecord) -> None:
-        facts = record.facts
-        if facts.terminating or facts.uid not in self._ledger.pods:
+    def read(self) -> Steps[None]:
+        """To be called once, before all else. Costs a step for each pod."""
+        scope = self._scope
+        queues = {queue for queue, _ in scope.above}.union(scope.preempting)
+        for (queue, card), place in scope.above.items():
+            self._ranks[card][queue] = place
+        cards, note = self._ranks, self._note
+        records = list(self._ledger.pods.values())
+        for begin in range(0, len(records), _PODS):
+            for record in records[begin : begin + _PODS]:
+                # The state of one that is gone meanwhile does not change any more.
+                if record.queue in queues and record.charge_state in _HELD:
+                    for card, amount in record.charge:
+                        if card in cards:
+                            note(record, card, amount)
+                            break
+            yield
+
+    def _note(self, record: PodRecord, card: str, amount: int) -> None:
+        queue, facts = record.queue, record.facts
+        if facts.terminating:
             return
+        if queue in self._scope.preempting:
+            self._in_queue.setdefault(queue, []).append(record)
+        node = facts.node
+        if not node:
+            return
+        if len(facts.devices) > 1:  # it may hold several cards
+            amount = sum(n for _, n in facts.devices)
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        elastic = group is not None and group.bound > group.minimum
+        rank = not elastic, facts.priority, self._ranks[card].get(queue, self._last)
+        row = self._on_node.get(node)
+        if row is None:
+            self._on_node[node], self._first[node], self._most[node] = [record], rank, amount
+            return
+        row.append(record)
+        self._most[node] += amount
+        if rank < self._first[node]:
+            self._first[node] = rank
+
+    def first(self, slot: Slot, need: int) -> "Rank | None":
+        """No unit of a slot comes before this; None: its units cannot make so much room."""
+        return self._first[slot.node] if self._most.get(slot.node, 0) >= need else None
+
+    def at(self, slot: Slot) -> list[Unit]:
+        """Those that hold some of a slot, in order."""
+        for record in self._on_node.pop(slot.node, ()):
+            self._see(record)
+        found = self._ordered.get(slot)
+        if found is None:
+            found = self._ordered[slot] = in_order(self._by_slot.get(slot, []))
+        return found
+
+    def of(self, queue: str) -> Steps[list[Unit]]:
+        """Those of a queue in which pods of lower priority may end, in no order."""
+        records = self._in_queue.pop(queue, [])
+        for begin in range(0, len(records), _UNITS):
+            for record in records[begin : begin + _UNITS]:
+                self._see(record)
+            yield
+        return self._by_queue.get(queue, [])
+
+    # --- how they are made --------------------------------------------------------------------
+
+    def _see(self, record: PodRecord) -> None:
+        facts = record.facts
+        key = facts.group or facts.uid
+        if facts.terminating or facts.uid not in self._ledger.pods or key in self._seen:
+            return
+        self._seen.add(key)
         if facts.group:
-            if facts.group not in self._groups:
-                self._groups.add(facts.group)
-                self._see_group(self._ledger.groups[facts.group])
+            self._see_group(self._ledger.groups[facts.group])
         elif self._may_be_seen(record):
             self._add_one(record, elastic=False)
 
@@ -205,19 +266,15 @@ class _UnitReader:
         self._put(unit)
 
     def _put(self, unit: Unit) -> None:
-        found = self.found
         if unit.barrier is not None:
-            found.barriers.add(unit.barrier)
+            self.barriers.add(unit.barrier)
         if not unit.reclaimable:
-            found.barriers.add(Obstacle.PROTECTED)
+            self.barriers.add(Obstacle.PROTECTED)
         for slot in dict.fromkeys([slot for one in unit.members for slot, _ in one.gains]):
-            row = found.by_slot.get(slot)
-            if row is None:
-                found.by_slot[slot] = [unit]
-            else:
-                row.append(unit)
+            self._by_slot.setdefault(slot, []).append(unit)
+            self._ordered.pop(slot, None)
         if unit.queue in self._scope.preempting:
-            found.by_queue.setdefault(unit.queue, []).append(unit)
+            self._by_queue.setdefault(unit.queue, []).append(unit)
 
     def _member(self, record: PodRecord) -> Member:
         queue, facts = record.queue, record.facts
@@ -226,11 +283,7 @@ class _UnitReader:
         return Member(facts.uid, record, holds, self._slots.gains(record), bound)
 
     def _rank(self, member: Member) -> int:
-        above = self._scope.above
-        last = len(above)
-        if len(member.holds) == 1:
-            queue, card, _ = member.holds[0]
-            return above.get((queue, card), last)
+        above, last = self._scope.above, self._last
         return min([above.get((q, card), last) for q, card, _ in member.holds], default=last)
 
     def _barrier_of(self, record: PodRecord) -> Obstacle | None:
@@ -240,8 +293,8 @@ class _UnitReader:
 
     def _may_end(self, record: PodRecord) -> bool:
         facts = record.facts
-        if not facts.preemptable or not record.queue:
-            return False
+        if not facts.preemptable or facts.mirror:
+            return False  # the kubelet would start a static pod again
         if facts.stamp is None and not (
             self._scope.past_admission and facts.state is _BOUND and record.assumed is None
         ):
