@@ -34,9 +34,9 @@ _CARDS_OF_A_QUEUE: Final = {
     "quota": "the quota in force",
     **_OF_A_QUEUE,
     "guarantee": "what the queue is guaranteed: its quota",
-    "deserved": "its share of what the cluster has, by weight; less than the quota if oversold",
+    "deserved": "what the queue is owed by its own words (L1), else its share by weight",
     "surge": "what rolling updates may borrow; no row if they may not",
-    "borrowed": "what is held beyond what is deserved, by rolling updates too (L1)",
+    "borrowed": "what is held beyond what is deserved (L1); no row if nothing is and may be (R6)",
 }
 _RESOURCES_OF_A_QUEUE: Final = {
     "quota": "the limit; no row if there is none",

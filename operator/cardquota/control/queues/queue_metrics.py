@@ -152,7 +152,8 @@ def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows
             rows[f"queue_card_{total}"][labels] += getattr(card, total)
         if card.surge is not None:
             rows["queue_card_surge"][labels] += card.surge
-            rows["queue_card_borrowed"][labels] += card.borrowed or 0
+        if card.borrowed is not None:
+            rows["queue_card_borrowed"][labels] += card.borrowed
     _, made_up = cards_of(ledger, account)
     for name in made_up:
         if not account.row(name).charged:  # is in no row: only waiting pods ask for it
