@@ -19,7 +19,7 @@ _PATIENCE = 20.0
 """Seconds that who is owed waits for his cards."""
 
 
-class LendingBorrower(WorkloadClient):
+class Borrower(WorkloadClient):
     """Holds all that it may, and always wants more."""
 
     async def work(self) -> bool:
@@ -33,7 +33,7 @@ class LendingBorrower(WorkloadClient):
         return True
 
 
-class LendingOwner(WorkloadClient):
+class CardOwner(WorkloadClient):
     """Comes for what it is owed, and goes again."""
 
     def __init__(self, _: str, api: Api, seed: str, tally: Counter[str]) -> None:
