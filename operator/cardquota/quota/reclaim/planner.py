@@ -1,8 +1,9 @@
 """What has to end so that those who wait have room (L3, L4).
 
-A round looks at all pods once, and then makes one plan after the other. Each sees what the ones
-before it end and take. Of one pod that waits the plan is found if there is any, as far as a node's
-pods may be tried; a gang is served member by member, so that for it one may be missed.
+A round looks at all pods once, if anybody needs that others end, and makes one plan after the
+other. Each sees what the ones before it end and take. Of one pod that waits the plan is found if
+there is any, as far as a node's pods may be tried; a gang is served member by member, so that for
+it one may be missed.
 
 How the victims of one member are found: on each node that it may use the first units in order until
 there is enough; then those are left out again, the last ones first, that are not needed. The node
@@ -66,6 +67,8 @@ def plans(
     others of its queue get first. Not guaranteed: that what happens in the ledger between two steps
     is seen. A step takes some milliseconds.
     """
+    if not waiting:
+        return []
     round_ = _Round(ledger, waiting, excluded, past_admission=past_admission, now=now)
     yield from round_.begin()
     found: list[Result] = []
@@ -166,6 +169,7 @@ class _Round:
         self._cards = {card for one in waiting for card in self._cards_of(one)}
         self._slots = Slots(ledger, self._cards, now)
         self._units: Units
+        self._has_read_pods = False
         self._going = Counter[tuple[str, str]]()
         """What bound pods hold that are being deleted, by queue and card."""
         self._coming = Counter[tuple[str, str]]()
@@ -199,12 +203,15 @@ class _Round:
     # --- once for all -------------------------------------------------------------------------
 
     def begin(self) -> Steps[None]:
-        """Read nodes and pods."""
+        """Read nodes."""
         yield from self._slots.read()
         for uid in list(self._ledger.being_deleted):
             record = self._ledger.pods.get(uid)
             if record is not None and record.held:
                 self._note_going(record)
+
+    def _read_pods(self) -> Steps[None]:
+        """Once somebody needs that others end."""
         above: dict[tuple[str, str], int] = {}
         if any(one.way is ReclaimWay.RECLAIM for one in self._waiting):
             for card in sorted(self._cards):
@@ -215,6 +222,7 @@ class _Round:
         scope = Scope(self._cards, above, preempting, self._excluded, self._past_admission)
         self._units = Units(self._ledger, self._slots, scope)
         yield from self._units.read()
+        self._has_read_pods = True
 
     def _note_going(self, record: PodRecord) -> None:
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
@@ -355,6 +363,8 @@ class _Round:
     def _plan(self, one: Beneficiary, demand: _Demand) -> Steps[Result]:
         own = (one.queue, one.priority) if one.way is ReclaimWay.PREEMPT else None
         key = own, demand.signature
+        if not self._has_read_pods:
+            yield from self._read_pods()
         if key not in self._failed:
             found = yield from self._solve(_Trial(one), demand)
             if found and len(self._ending(found)) <= MOST_VICTIMS:

@@ -120,6 +120,8 @@ def pod(name: str, words: Words) -> PodBody:
         found = found.labelled(v.PREEMPTABLE, words.get("label"))
     if words.get("leaving"):
         found = found.terminating()
+    if words.get("mirror"):
+        found = found.annotated("kubernetes.io/config.mirror", "m")
     return found.annotated(v.PREEMPTABLE, words.get("preemptable") or None)
 
 
