@@ -34,7 +34,7 @@ _CARDS_OF_A_QUEUE: Final = {
     "quota": "the quota in force",
     **_OF_A_QUEUE,
     "guarantee": "what the queue is guaranteed: its quota",
-    "deserved": "what it is owed by its own words (L1), else its share of what the cluster has, by weight",
+    "deserved": "what the queue is owed by its own words (L1), else its share by weight",
     "surge": "what rolling updates may borrow; no row if they may not",
     "borrowed": "what is held beyond what is deserved (L1); no row if nothing is and may be (R6)",
 }

@@ -6,7 +6,7 @@ it. The patch that opens the gate is not part of it.
 
 import time
 
-from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from builders.queue_order import queue_order
 from cardquota.quota import Stamp, is_card
@@ -43,6 +43,34 @@ def run(report: Report) -> None:
         _compare(report, f"{what}, behind a gang", WAITING, worlds, "q0", ALL_TOO_LONG)
     worlds = [_world(_alike(100), queues=number) for number in QUEUES]
     _compare(report, "queues", QUEUES, worlds, "q0")
+    lent = [_freed_for_all(number) for number in QUEUES]
+    report(median(f"lent card, {QUEUES[-1]:,} queues wait for it: one freed", lent[-1], "us"))
+    ratios = [b / a * QUEUES[0] / QUEUES[-1] for a, b in zip(lent[0], lent[-1], strict=True)]
+    report(median("lent card: one freed, for each queue, most against least", ratios, "", 3.0))
+
+
+def _freed_for_all(queues: int) -> list[float]:
+    """Microseconds for each card that becomes free, which one of these queues gets (L2): all of
+    them are judged again, in as many turns.
+    """
+    nodes = a_node("h").with_cards(H200, ROUNDS * queues)
+    things: list[Body] = [nodes, a_queue("owner").with_quota({H200: 1}).lending({H200: 0})]
+    for number in range(queues):
+        things.append(a_queue(f"q{number}").with_quota({H200: QUOTA}).deserving_cards({H200: 0}))
+        things.append(a_pod(f"p{number}").in_queue(f"q{number}").naming(H200).asking_for(1).gated())
+    held = a_pod("held").in_queue("owner").naming(H200)
+    ledger = a_ledger(*things)
+    spent = []
+    for turn in range(ROUNDS):
+        amount = ROUNDS * queues - turn
+        see(ledger, held.stamped("owner", {H200: amount}).at_revision(turn + 2))
+        begun = time.perf_counter()
+        given = _decide(ledger, None)
+        if turn:
+            spent.append((time.perf_counter() - begun) * 1e6)
+        if given != bool(turn):
+            raise RuntimeError(f"one card freed, {given} given out, of a lent card")
+    return spent
 
 
 def _compare(

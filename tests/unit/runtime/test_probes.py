@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
-from builders import H200, Body, a_ledger, a_queue
+from builders import H200, Body, a_ledger, a_pod, a_queue
 from cardquota.cluster.api import (
     AT_ONCE,
     MOST,
@@ -190,6 +190,14 @@ class Curious(Collector):
     def collect(self) -> list[Metric]:
         self.writers.append(threading.get_ident())
         return []
+
+
+async def test_l1_what_a_queue_borrows_is_a_metric_and_without_that_there_is_no_row() -> None:
+    held = a_pod("a").in_queue("red").stamped("red", {H200: 3})
+    queue = a_queue("red").with_quota({H200: 3})
+    row = 'cardquota_queue_card_borrowed{card="NVIDIA-H200",queue="red"} '
+    assert f"{row}2.0" in await Asked(queue.deserving_cards({H200: 1}), held).page()
+    assert row not in await Asked(queue.deserving_cards({H200: 3}), held).page()
 
 
 async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:

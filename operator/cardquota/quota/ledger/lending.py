@@ -204,8 +204,8 @@ class Lending:
             if held:
                 lent.held[name] = held
             lent.taken += lent.own(name)
-        if lent.taken < before:
-            self._wake(lent)
+        if lent.taken < min(before, lent.total):
+            self._wake(lent)  # else nobody may hold more
 
     def _wake(self, lent: _LentCard) -> None:
         if lent.waiting:

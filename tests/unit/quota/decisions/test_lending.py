@@ -8,14 +8,17 @@ from builders.queue import QueueBody
 from cardquota.quota import Outcome, Reason, Stamp
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import judge_create
+from cardquota.quota.decisions.create_judgement import number_admitted
 from cardquota.quota.ledger import Ledger
 
+from ...steps import steps_of
 from ..releasing import cards_of, release
 from ..rollouts import deployment, lending, pod, replica_set
 
 NODES = a_node("h200").with_cards(H200, 10)
 OWNER = a_queue("owner").with_quota({H200: 8}).deserving_cards({H200: 5}).lending({H200: 0})
-RED = a_queue("red").with_quota({H200: 8}).deserving_cards({H200: 3})
+RED_QUOTA = 8
+RED = a_queue("red").with_quota({H200: RED_QUOTA}).deserving_cards({H200: 3})
 
 
 def holds(queue: str, cards: int, name: str = "") -> PodBody:
@@ -147,6 +150,27 @@ def test_l2_a_gang_gets_the_card_of_which_enough_is_there() -> None:
     assert cards_of(ledger, "m0", "m1") == [{H800: 2}] * 2
 
 
+def test_e8_whether_there_is_enough_for_a_reservation_goes_by_what_is_there() -> None:
+    """L2: what is reserved over what is elastic waits for that, and loses nothing by it."""
+    service = a_group("service").in_queue("red").of(1)
+    pods = [holds("red", 2, f"e{n}").in_group("service").on_node("h200") for n in range(2)]
+    train = a_group("train").in_queue("red").of(2).enqueued("red", {H200: 3}, "t")
+    account = a_cluster(service, *pods, train).account("red")
+    assert account is not None
+    assert account.row(H200).charged < RED_QUOTA
+    assert account.overcommitted([H200])
+
+
+def test_l2_a_scale_up_gets_what_is_there_with_what_updates_may_borrow() -> None:
+    queue = lending("2", a_queue("queue").with_quota({H200: 3}))
+    old = [pod(f"old-{n}", "web-old").stamped("queue", {H200: 1}) for n in range(3)]
+    ledger = a_ledger(NODES, OWNER.deserving_cards({H200: 6}), queue, *old)
+    deployment(ledger, 3)
+    replica_set(ledger, "web-old", 3)
+    replica_set(ledger, "web-new", 2)
+    assert number_admitted(ledger, pod("any").facts(), "queue", 2, ()) == 1
+
+
 def test_l2_a_group_is_enqueued_only_for_what_is_there_and_over_what_is_elastic() -> None:
     service = a_group("service").in_queue("red").of(1)
     pods = [holds("red", 2, f"e{n}").in_group("service").on_node("h200") for n in range(2)]
@@ -265,3 +289,48 @@ def test_l2_a_queue_of_which_pods_were_refused_is_another_one_when_it_may_hold_m
     ledger.pod_gone(holds("owner", 6).uid)
     ledger.lending.settle()
     assert account.changes != before
+
+
+# --- what it costs --------------------------------------------------------------------------------
+
+
+def many(number: int, **settings: bool) -> Ledger:
+    """Queues that share a card; each holds one."""
+    queues = [a_queue(f"q{n}").with_quota({H200: 5}) for n in range(number)]
+    held = [holds(f"q{n}", 1) for n in range(number)]
+    ledger = a_ledger(a_node("n").with_cards(H200, 2 * number), *queues, *held, **settings)
+    allowed(ledger, "q0")
+    return ledger
+
+
+def test_l2_a_charge_of_a_lent_card_looks_at_no_other_queue() -> None:
+    def cost(number: int) -> int:
+        ledger = many(number, lends_what_is_there=True)
+
+        def charge() -> None:
+            see(ledger, holds("q0", 2, "more"))
+            ledger.dirty.pending.take()
+            allowed(ledger, "q1")
+
+        return steps_of(charge)
+
+    assert cost(400) < cost(4) + 20
+
+
+def test_l2_where_nothing_is_lent_a_judgement_costs_as_much_as_without() -> None:
+    """Not a step more than of a card that has one queue alone."""
+    new, others = asks("q0").facts(), many(400)
+    for ledger in (alone := many(1), others):
+        judge_create(ledger, new)
+    plain = steps_of(lambda: judge_create(alone, new))
+    assert steps_of(lambda: judge_create(others, new)) == plain
+
+
+def test_l2_nobody_is_judged_again_while_there_is_no_more_to_be_had() -> None:
+    """As after nodes went: the others hold more than there is."""
+    ledger = a_cluster(holds("owner", 8), holds("red", 4), holds("owner", 1, "small"))
+    see(ledger, asks("red"))
+    assert release(ledger)[0] == []
+    ledger.dirty.pending.take()
+    ledger.pod_gone(holds("owner", 1, "small").uid)
+    assert ledger.dirty.pending.take() == {"owner"}
