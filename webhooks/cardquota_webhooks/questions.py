@@ -122,7 +122,7 @@ _VOLCANOS: Final = "batch.volcano.sh/"
 class QuestionReviews:
     """Whoever may create QueueReviews learns the names of workloads in all namespaces. Whoever may
     create WorkloadReviews in a namespace learns the names of workloads there; of others numbers,
-    and of other queues those that the namespace may use (F4).
+    and of other queues those that the namespace may use (F4), or that give back cards (L7).
     """
 
     def __init__(

@@ -110,6 +110,7 @@ TAKING_BACK: Final = (
     _told("The same, of one that was chosen to end.", say(m.ends_for, "a pod", _RESEARCH, _SINCE)),
     _told("The same, of one that says that it must not.", say(m.never_preemptable), _NOTHING),
     _told("The same, of one that came past admission.", say(m.never_past_admission), _NOTHING),
+    _told("The same, of a static pod.", say(m.never_static), _NOTHING),
     _told("The same, in a namespace that is not enforced.", say(m.never_unenforced), _NOTHING),
     _checked(
         "Cards may be taken back: what `check` looks for.",

@@ -234,7 +234,7 @@ class ReclaimAnswer(Wire):
     were on), UnderWay (pods end for it), GaveUp (they did, in vain), Behind (pods end for another),
     Off, NeverPreempts, NotOwed, NobodyAbove, Protected, DisruptionBudget, NoRoomOnNodes, TooMany,
     Leaving, RoomOnNodes. Of one that has cards: MayEnd, Ends (it was chosen), NotPreemptable,
-    PastAdmission, NotEnforced, NotReclaimable, NothingBorrowed, MoreThanBorrowed."""
+    PastAdmission, StaticPod, NotEnforced, NotReclaimable, NothingBorrowed, MoreThanBorrowed."""
     message: str
     """The same as a sentence, with what to do."""
     way: str = ""

@@ -271,6 +271,7 @@ def for_holding(
 _NEVER: Final = {
     Protection.NOT_PREEMPTABLE: m.never_preemptable(),
     Protection.PAST_ADMISSION: m.never_past_admission(),
+    Protection.STATIC_POD: m.never_static(),
     Protection.NOT_ENFORCED: m.never_unenforced(),
 }
 

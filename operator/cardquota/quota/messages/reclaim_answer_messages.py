@@ -183,6 +183,11 @@ def never_past_admission() -> str:
     )
 
 
+def never_static() -> str:
+    """Its file on the node makes it."""
+    return "it is never ended for others: it is a static pod, which its kubelet would start again"
+
+
 def never_unenforced() -> str:
     """So nobody is owed its cards there."""
     return "it is never ended for others: no quota is enforced in its namespace"

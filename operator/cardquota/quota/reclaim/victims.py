@@ -94,6 +94,8 @@ class Protection(StrEnum):
     """It says so, or its group does."""
     PAST_ADMISSION = "PastAdmission"
     """We did not release it."""
+    STATIC_POD = "StaticPod"
+    """The kubelet would start it again."""
     NOT_ENFORCED = "NotEnforced"
     """No quota is enforced in its namespace."""
 
@@ -105,6 +107,8 @@ def protection_of(
     admission. `enforced`: whether rules are, in its namespace.
     """
     facts = record.facts
+    if facts.mirror:
+        return Protection.STATIC_POD
     group = ledger.groups.get(facts.group) if facts.group else None
     of_group = group.facts if group is not None else None
     if not facts.preemptable or (of_group is not None and not of_group.preemptable):

@@ -22,7 +22,7 @@ from cardquota.quota.vocabulary import ReclaimMode
 from cardquota.quota.words import seconds_of
 from cardquota.reclaim_settings import Reclaim
 
-from ..reclaim.reclaiming import CaseWords, cluster, pod, queue, unplaced
+from ..reclaim.reclaiming import CaseWords, bound, cluster, pod, queue, unplaced
 
 DELETED = "2026-01-02T00:00:00Z"
 NOON = "2026-01-02T12:00:00Z"
@@ -475,6 +475,15 @@ def test_l7_a_pod_that_is_never_ended(text: str, state: str, said: str) -> None:
     ledger = cluster(borrowed(bound={"x": text, "y": "a 3 n1"}))
     where = "audited" if "audited" in text else "team"
     assert told(ledger, "x", where=where) == (state, f"it is never ended for others: {said}")
+
+
+def test_l7_a_static_pod_is_never_ended() -> None:
+    ledger = cluster(borrowed(bound={"y": "a 3 n1"}))
+    see(ledger, bound("x", "a 1 n1").annotated("kubernetes.io/config.mirror", "x"))
+    assert told(ledger, "x") == (
+        "StaticPod",
+        "it is never ended for others: it is a static pod, which its kubelet would start again",
+    )
 
 
 def test_l7_a_pod_whose_group_says_that_it_does_not_end() -> None:
