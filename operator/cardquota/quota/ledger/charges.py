@@ -36,6 +36,8 @@ class Charges:
         """Work out a pod's charge, add it to the totals, and put the pod into the indexes."""
         self._assessor.assess(record)
         self._index(record)
+        if record.facts.unschedulable:
+            self._state.note_unplaced(record)
         self._post(record, 1)
         moved = self._hold(record, self._unshown(record))
         if record.releasable:
@@ -172,8 +174,6 @@ class Charges:
         state.held_cards.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
-        if facts.unschedulable:
-            state.note_unplaced(record)
         if record.assumed is not None or record.backed_off:
             state.unconfirmed[facts.uid] = None
         if facts.group:
