@@ -69,7 +69,7 @@ def plans(
     """
     if not waiting:
         return []
-    round_ = _Round(ledger, waiting, excluded, past_admission=past_admission, now=now)
+    round_ = _PlanRound(ledger, waiting, excluded, past_admission=past_admission, now=now)
     yield from round_.begin()
     found: list[Result] = []
     for one in waiting:
@@ -139,7 +139,7 @@ class _Offer:
 
 
 @dataclass(slots=True)
-class _Trial:
+class _PlanTrial:
     """What ends for one beneficiary, so far."""
 
     party: Beneficiary
@@ -152,7 +152,7 @@ class _Trial:
     """What bound ones of these hold, by queue and card."""
 
 
-class _Round:
+class _PlanRound:
     def __init__(
         self,
         ledger: LedgerReader,
@@ -366,7 +366,7 @@ class _Round:
         if not self._has_read_pods:
             yield from self._read_pods()
         if key not in self._failed:
-            found = yield from self._solve(_Trial(one), demand)
+            found = yield from self._solve(_PlanTrial(one), demand)
             if found and len(self._ending(found)) <= MOST_VICTIMS:
                 return self._carry_out(one, demand, found)
             if found:
@@ -383,7 +383,7 @@ class _Round:
         for obstacle in _RELAXED:
             if obstacle in self._units.barriers:
                 allowed |= {obstacle}
-                found = yield from self._solve(_Trial(one, allowed), demand)
+                found = yield from self._solve(_PlanTrial(one, allowed), demand)
                 if found:
                     barred = [unit for unit in found if self._barrier_of(unit, one) is obstacle]
                     return obstacle, _queues_of(barred)
@@ -425,7 +425,7 @@ class _Round:
             return Obstacle.PROTECTED
         return unit.barrier
 
-    def _may_end(self, unit: Unit, trial: _Trial) -> bool:
+    def _may_end(self, unit: Unit, trial: _PlanTrial) -> bool:
         one = trial.party
         if one.way is ReclaimWay.RECLAIM:
             if not unit.placed:
@@ -437,7 +437,7 @@ class _Round:
             return False
         return not unit.coming or self._served.isdisjoint([m.uid for m in unit.members])
 
-    def _solve(self, trial: _Trial, demand: _Demand) -> Steps[list[Unit] | None]:
+    def _solve(self, trial: _PlanTrial, demand: _Demand) -> Steps[list[Unit] | None]:
         """Units that make enough room, none of which could be left out; None: none were found."""
         left = pack(demand.kinds, trial.rooms)
         order = sorted(range(len(left)), key=lambda i: -demand.kinds[i].amount)
@@ -451,7 +451,7 @@ class _Round:
                     return None
         return (yield from self._without_needless(trial, demand))
 
-    def _make_room(self, trial: _Trial, kind: Kind, number: int) -> Steps[bool]:
+    def _make_room(self, trial: _PlanTrial, kind: Kind, number: int) -> Steps[bool]:
         """End units until so many more pods of a kind have room."""
         offers: list[_Offer] = []
         unseen = self._promising(trial, kind)
@@ -490,7 +490,7 @@ class _Round:
             yield
         return True
 
-    def _promising(self, trial: _Trial, kind: Kind) -> list[tuple[Rank, int]]:
+    def _promising(self, trial: _PlanTrial, kind: Kind) -> list[tuple[Rank, int]]:
         """The places of the slots to be looked at, with the rank of their first unit; the first in
         order is the last one here.
         """
@@ -501,10 +501,10 @@ class _Round:
                 found.append((rank, place))
         return sorted(found, reverse=True)[-_MOST_SEEN:]
 
-    def _room(self, trial: _Trial, slot: CardSlot) -> int:
+    def _room(self, trial: _PlanTrial, slot: CardSlot) -> int:
         return trial.rooms.get(slot, slot.room)
 
-    def _end(self, trial: _Trial, unit: Unit) -> list[CardSlot]:
+    def _end(self, trial: _PlanTrial, unit: Unit) -> list[CardSlot]:
         """A unit ends. Returns the slots that have more room."""
         found = []
         trial.chosen.append(unit)
@@ -520,7 +520,7 @@ class _Round:
                     trial.spent[queue, card] += amount
         return found
 
-    def _offer(self, trial: _Trial, slot: CardSlot, amount: int) -> _Offer | None:
+    def _offer(self, trial: _PlanTrial, slot: CardSlot, amount: int) -> _Offer | None:
         need = amount - self._room(trial, slot)
         units = self._units.at(slot) if need > 0 else ()
         if not units:
@@ -550,7 +550,7 @@ class _Round:
         ending = self._ending(units).values()
         return sum(n for member in ending for _, c, n in member.holds if c == card)
 
-    def _make_quota(self, trial: _Trial, card: str, short: int) -> Steps[bool]:
+    def _make_quota(self, trial: _PlanTrial, card: str, short: int) -> Steps[bool]:
         """End units of its queue until there is enough of the quota."""
         first: list[Unit] = []
         units = yield from self._units.of(trial.party.queue)
@@ -568,7 +568,7 @@ class _Round:
             self._end(trial, unit)
         return self._freed(trial.chosen, card) >= short
 
-    def _without_needless(self, trial: _Trial, demand: _Demand) -> Steps[list[Unit]]:
+    def _without_needless(self, trial: _PlanTrial, demand: _Demand) -> Steps[list[Unit]]:
         """The units of a trial without those that could be left out: the last in order first."""
         kept = in_order(trial.chosen)
         gain = {slot for unit in kept for member in unit.members for slot, _ in member.gains}
@@ -592,12 +592,12 @@ class _Round:
                 rooms[slot] = rooms.get(slot, slot.room) + amount
         return not any(pack(kinds, rooms))
 
-    def fresh(self, trial: _Trial, unit: Unit) -> list[Member]:
+    def fresh(self, trial: _PlanTrial, unit: Unit) -> list[Member]:
         """Its pods that do not end anyway."""
         ending, ended = trial.ending, self._ended
         return [one for one in unit.members if one.uid not in ending and one.uid not in ended]
 
-    def affords(self, trial: _Trial, more: Mapping[tuple[str, str], int]) -> bool:
+    def affords(self, trial: _PlanTrial, more: Mapping[tuple[str, str], int]) -> bool:
         """Whether queues still hold what they deserve without `more`, by queue and card."""
         spent = trial.spent
         return all(self._left(*key) - spent.get(key, 0) >= amount for key, amount in more.items())
@@ -608,7 +608,7 @@ class _Picked:
 
     __slots__ = ("_ending", "_gains", "_round", "_slot", "_spent", "_trial", "gained", "units")
 
-    def __init__(self, round_: _Round, trial: _Trial, slot: CardSlot) -> None:
+    def __init__(self, round_: _PlanRound, trial: _PlanTrial, slot: CardSlot) -> None:
         self._round = round_
         self._trial = trial
         self._slot = slot

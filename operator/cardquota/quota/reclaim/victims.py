@@ -114,8 +114,8 @@ def protection_of(
     if not facts.preemptable or (of_group is not None and not of_group.preemptable):
         return Protection.NOT_PREEMPTABLE
     came_past = facts.state is _BOUND and record.assumed is None
-    if facts.stamp is None and (facts.mirror or not (past and came_past)):
-        return Protection.PAST_ADMISSION  # a static pod too: the kubelet would start it again
+    if facts.stamp is None and not (past and came_past):
+        return Protection.PAST_ADMISSION
     return None if enforced else Protection.NOT_ENFORCED
 
 
