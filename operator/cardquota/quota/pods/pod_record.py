@@ -163,7 +163,7 @@ class PodRecord:
         return tuple.__new__(SortKey, key)
 
 
-_WAITING: Final = 2_100
+_WAITING: Final = 2_250
 """Bytes of a pod that waits with a class of its own, besides its texts: facts, record, indexes."""
 _SELECTOR: Final = 400
 """Bytes of a selector that is read, besides its characters."""
