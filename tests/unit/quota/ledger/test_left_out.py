@@ -57,7 +57,7 @@ def read_again(ledger: Ledger, *bodies: PodBody | GroupBody | QueueBody) -> list
 def test_beyond_the_sum_of_its_namespace_only_the_name_of_a_waiting_pod_is_kept(
     lower: Lower,
 ) -> None:
-    lower(WAITING_PODS_OF_ONE=5_000)
+    lower(WAITING_PODS_OF_ONE=5_600)
     ledger = a_ledger(*CARDS, RED, *map(waits, range(4)), waits(0, "other"))
     assert {*ledger.pods} == {"team-0", "team-1", "other-0"}
     assert [one.name for one in ledger.kept_pods.left_out_of("team")] == ["p2", "p3"]
@@ -111,7 +111,7 @@ def test_a_pod_that_would_be_left_out_is_refused_at_create_with_the_numbers(lowe
     ledger = a_ledger(*CARDS, RED, waits(0))
     verdict = judge_create(ledger, waits(1).facts())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.TOO_MUCH_KEPT)
-    assert "with the pod, the pods of its namespace that wait would take <4" in verdict.text
+    assert "with the pod, the pods of its namespace that wait would take <5" in verdict.text
     assert "at most <3000> are kept" in verdict.text
     assert judge_create(ledger, waits(0, "other").facts()).fits
 
