@@ -165,8 +165,9 @@ def room_on_nodes(card: str) -> str:
 def ends_for(who: str, queue: str, since: str) -> str:
     """It was chosen to end. `who`: for whom, as the reader may know it, and of which queue."""
     return (
-        f"it ends to make room for {who} of Queue <{show(queue)}>, as was decided at "
-        f"{show(since)}; its controller, if it has one, makes another pod that waits for its turn"
+        f"it ends to make room for {show(who, most=120)} of Queue <{show(queue)}>, as was decided "
+        f"at {show(since)}; its controller, if it has one, makes another pod that waits for its "
+        "turn"
     )
 
 
