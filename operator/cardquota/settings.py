@@ -314,7 +314,7 @@ class Volcano(Section):
         default="volcano-system/volcano-scheduler-configmap", pattern=r"^[^/]{1,63}/[^/]{1,253}$"
     )
     """Namespace and name of the ConfigMap with the configuration of its scheduler, which `check`
-    reads (V7)."""
+    reads (V7), and at its start an operator that ends pods for others (L6)."""
 
 
 class _Environment(EnvSettingsSource):

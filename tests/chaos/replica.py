@@ -17,12 +17,15 @@ from types import ModuleType
 
 from cardquota.cli import main as cardquota
 from cardquota.cluster.api import Access, Client
+from cardquota.control.reclaim import reclaimer
 from cardquota.runtime import run
 from cardquota_dev.plane.folder import write_private_json
 
 from .breakages.breaker import Breaker, NotThereError
 from .breakages.broken import BREAKAGES
 
+_BEFORE_IT_EVICTS = 3.0
+"""Seconds from when it stands on somebody what ends for him: a fault comes between."""
 _RECOUNT = 3.0
 """Seconds between two recounts of the product's own: a run is too short for the usual 300."""
 
@@ -37,6 +40,7 @@ def main() -> None:
     os.environ["KUBECONFIG"] = str(_through(way, config, number))
     _set(run, "Client", _clients(lease_way))
     _set(run, "RECOUNT", _RECOUNT)
+    _set(reclaimer, "SOON", _BEFORE_IT_EVICTS)
     if breakage != "-":
         BREAKAGES[breakage].apply(Breaker(_writing(Path(broke))))
     sys.argv = ["cardquota", *arguments]

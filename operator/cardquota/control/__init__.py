@@ -8,5 +8,5 @@ begins and ends them with the term, and `Leadership` the term with the Lease.
 
 from .fence import Fence, FenceFault
 from .installation import EVERY, InstallationCheck
-from .leader_work import Leadership, LeaderWork, QueueViews, term_writers
+from .leader_work import Leadership, LeaderWork, QueueViews, eviction_writer, term_writers
 from .workload_waker import WorkloadWaker

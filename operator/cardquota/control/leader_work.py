@@ -156,6 +156,16 @@ def term_writers(
     return Writers(lambda: writer(guard), writer)
 
 
+def eviction_writer(
+    client: Client, time_left: Callable[[], float], guard: TermGuard, settings: Settings
+) -> FencedWriter:
+    """For evictions, one at a time. The API server asks for budgets and writes twice: a busy one
+    takes longer for it than for a patch. A late one ends nobody, so nothing has to be settled.
+    """
+    timeout = settings.leader_election.renew_deadline / 2
+    return FencedWriter(client, time_left, timeout=timeout, at_a_time=1, guard=guard)
+
+
 class LeaderWork:
     """The work of this replica's terms, one after the other. Belongs to the ledger's loop."""
 

@@ -52,8 +52,8 @@ GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 TASK: Final = "volcano.sh/task-spec"
 """Annotation of a pod: its task in its group, as Volcano's Jobs write it."""
 PREEMPTABLE: Final = "volcano.sh/preemptable"
-"""Annotation of a pod or a PodGroup, or a label: `false`: no pod of it ends so that others get its
-cards (L4). Absent, or anything else: it may."""
+"""Annotation of a pod or a PodGroup, or its label of this name: `false`: no pod of it ends so that
+others get its cards (L4). Absent, or anything else: it may."""
 
 SYSTEM_CLASSES: Final = "system-"
 """How the names of Kubernetes' own PriorityClasses begin. Nobody else may make one."""

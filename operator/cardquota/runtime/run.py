@@ -39,7 +39,13 @@ from ..cluster.watch.reflector import Reflector
 from ..control.audit_record import AuditRecord
 from ..control.fence import Fence
 from ..control.installation import InstallationCheck
-from ..control.leader_work import Leadership, LeaderWork, TermPart, term_writers
+from ..control.leader_work import (
+    Leadership,
+    LeaderWork,
+    TermPart,
+    eviction_writer,
+    term_writers,
+)
 from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
 from ..control.reclaim import Reclaimer
@@ -189,13 +195,13 @@ class Operator:
             parts.append(self._extender.binder)
         if self._enqueue is not None:
             parts.append(self._enqueue.votes)
-        writers = term_writers(client, self._elector.time_left, self._fence, settings)
+        of_term = client, self._elector.time_left, self._fence, settings
         self._reclaim_notes = ReclaimNotes()
         if settings.reclaim.mode is not ReclaimMode.OFF:
             parts.append(
                 Reclaimer(
                     self._ledger,
-                    writers.deciding,
+                    partial(eviction_writer, *of_term),
                     self._events,
                     self._metrics,
                     settings,
@@ -207,7 +213,7 @@ class Operator:
             )
         self._work = LeaderWork(
             self._ledger,
-            writers,
+            term_writers(*of_term),
             self._events,
             self._metrics,
             self._notifier,

@@ -33,7 +33,7 @@ class Borrower(WorkloadClient):
         return True
 
 
-class Owner(WorkloadClient):
+class CardOwner(WorkloadClient):
     """Comes for what it is owed, and goes again."""
 
     def __init__(self, _: str, api: Api, seed: str, tally: Counter[str]) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import re
 import signal
 from collections.abc import Awaitable, Callable
+from random import Random
 from urllib.parse import urlsplit
 
 import yaml
@@ -35,6 +36,8 @@ _GROWS = 100
 """MiB at most for them, and for all else that is done meanwhile."""
 _PLAN = 10.0
 """Seconds within which somebody is to wait for lent cards."""
+_SENT = 3.5
+"""Seconds within which it then asks for the first one to end."""
 _EVICTIONS = re.compile(
     r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'
     r'policy="cardquota-eviction-term"[^}]*\} (\S+)$',
@@ -220,6 +223,13 @@ async def flood_with_bodies(scene: Scene, lengths: Lengths) -> None:
         scene.found.append(f"cardquota-{replica} has grown by {grown} MiB for bodies at once")
 
 
+class _Always(Random):
+    """Has all new connections kept, too."""
+
+    def random(self) -> float:
+        return 0.0
+
+
 async def stand_still_before_it_evicts(scene: Scene, lengths: Lengths) -> None:
     """What it sends is kept from when it stands on somebody what ends for him, and comes once
     another one leads: that ends nobody.
@@ -235,9 +245,9 @@ async def stand_still_before_it_evicts(scene: Scene, lengths: Lengths) -> None:
         await asyncio.sleep(0.02)
     before = await _evictions_refused(scene)
     with scene.views_are_old(), scene.answers_are_late():
-        event = scene.ways[leader].hold()
+        event = scene.ways[leader].hold(_Always())
         try:
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(_SENT)
             scene.signal(f"cardquota-{leader}", signal.SIGSTOP)
             await scene.until_deciding(but=leader)
         finally:

@@ -22,6 +22,8 @@ LEFT_OUT: Final = 300.0
 _MINUTE: Final = 60.0
 _BUDGET: Final = b"DisruptionBudget"
 """The cause by which the API server tells this 429 from that of being busy."""
+_SEVERAL: Final = "more than one PodDisruptionBudget"
+"""What it says, with 500, of a pod that it never evicts."""
 
 
 class EvictionAnswer(StrEnum):
@@ -65,7 +67,8 @@ class Evictor:
             return EvictionAnswer.NOT_NOW
         except OutcomeUnknown as error:
             _LOG.warning("eviction of pod %s: %s", who, error)
-            return EvictionAnswer.UNKNOWN
+            several = _SEVERAL in str(error)
+            return EvictionAnswer.REFUSED if several else EvictionAnswer.UNKNOWN
         except ApiError as error:
             _LOG.info("eviction of pod %s: %s", who, error)
             if error.moved:

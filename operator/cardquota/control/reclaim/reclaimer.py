@@ -462,9 +462,9 @@ class Reclaimer:
             if record is None or record.facts.terminating:
                 continue
             answer = await self._evictor.ask(record.facts, dry_run=True)
-            if self._stop.is_set() or answer is EvictionAnswer.NOT_NOW:
+            if self._stop.is_set() or answer in _STOPS:
                 return False
-            if answer in (EvictionAnswer.REFUSED, EvictionAnswer.UNKNOWN):
+            if answer is EvictionAnswer.REFUSED:
                 self._refused(victim.uid, victim.queue)
                 found = False
         return found

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from builders import H200, a_group
+from cardquota.cluster.api import OutcomeUnknown
 from cardquota.control.reclaim import LEFT_OUT
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reclaim import PAUSE
 
-from ..fakes import refused
+from ..fakes import lost, refused
 from .stage import BOTH, NOW, a_card, full, no_disruption, reclaiming, runs, unplaced
 
 pytestmark = pytest.mark.fake_clock
@@ -115,6 +116,24 @@ async def test_a_busy_api_server_refuses_nobody() -> None:
         stage.refuses = {"r7": lambda: refused(429)}
         await asyncio.sleep(LONG)
         assert stage.plan_of("w") is None
+        stage.refuses = {}
+        await asyncio.sleep(5)
+        assert stage.evicted == ["r7"]
+
+
+async def test_of_a_pod_with_several_budgets_the_api_server_ends_none() -> None:
+    said = "500 InternalError: This pod has more than one PodDisruptionBudget, which the eviction "
+    async with reclaiming(*full(), unplaced("w")) as stage:
+        stage.refuses = {"r7": lambda: OutcomeUnknown(f"{said}subresource does not support.")}
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["r6"]
+
+
+async def test_whom_a_dry_run_says_nothing_of_is_asked_again() -> None:
+    async with reclaiming(*full(), unplaced("w")) as stage:
+        stage.refuses = {"r7": lost}
+        await asyncio.sleep(LONG)
+        assert stage.evicted == []
         stage.refuses = {}
         await asyncio.sleep(5)
         assert stage.evicted == ["r7"]

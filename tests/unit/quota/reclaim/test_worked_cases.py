@@ -13,6 +13,33 @@ from .reclaiming import cluster, planned, told
 CASES = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text())
 
 
+def test_l4_of_very_many_nodes_the_one_with_the_lowest_priority() -> None:
+    many = range(1_100)
+    case = {
+        "nodes": {f"n{n}": "1" for n in many},
+        "queues": {"a": "1100", "b": "1100"},
+        "bound": {f"x{n}": f"a 1 n{n} priority={1 if n == 500 else 5}" for n in many},
+        "unplaced": {"w": "b 1"},
+    }
+    assert told(planned(cluster(case))) == {"w": ["x500"]}
+
+
+def test_l4_a_node_is_looked_at_that_may_be_better_than_very_many() -> None:
+    """Of each group one pod is elastic, but on nodes that the pod that waits does not select."""
+    many = range(130)
+    first = {f"f{n}": f"a 1 e{n} group=g{n} at=1 priority=9" for n in many}
+    second = {f"s{n}": f"a 1 n{n} group=g{n} at=2 priority=9" for n in many}
+    east = {f"e{n}": "1 zone=east" for n in range(131)}
+    case = {
+        "nodes": {**east, **{f"n{n}": "1" for n in many}},
+        "queues": {"a": "261", "b": "261"},
+        "groups": {f"g{n}": "a 1" for n in many},
+        "bound": {**first, **second, "x": "a 1 e130 priority=5"},
+        "unplaced": {"w": "b 1 zone=east"},
+    }
+    assert told(planned(cluster(case))) == {"w": ["x"]}
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["says"] for case in CASES])
 def test_l4_who_ends(case: dict[str, Any]) -> None:
     options = {key: case[key] for key in ("excluded", "past_admission", "now") if key in case}
