@@ -38,6 +38,8 @@ class Charges:
         self._index(record)
         if record.facts.plan is not None:
             self._state.plans[record.facts.uid] = record.facts.plan
+        if record.facts.unschedulable:
+            self._state.note_unplaced(record)
         self._post(record, 1)
         moved = self._hold(record, self._unshown(record))
         if record.releasable:
@@ -174,7 +176,6 @@ class Charges:
         state.held_cards.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
-        state.note_unplaced(record)
         if record.assumed is not None or record.backed_off:
             state.unconfirmed[facts.uid] = None
         if facts.group:

@@ -98,8 +98,9 @@ class Ledger(LedgerState):
             news = facts.revision > record.facts.revision and record.backed_off
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
-                record.facts.unschedulable = facts.unschedulable
-                self.note_unplaced(record)
+                if facts.unschedulable is not record.facts.unschedulable:
+                    record.facts.unschedulable = facts.unschedulable
+                    self.note_unplaced(record)
                 return
             self._charges.uncharge(record)
             under_way = _still_under_way(record, facts)
