@@ -8,14 +8,17 @@ import gc
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from builders import Body, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import Steps
+from cardquota.quota.answers import AskedWorkload, ReclaimRules, explain
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodFacts
 from cardquota.quota.reclaim import Plan, plans, reclaim_waiters
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.reclaim_settings import Reclaim
 
 from ..figure import Figure, Report, median
 
@@ -29,6 +32,9 @@ MOST = 100.0
 """Milliseconds of processor time for a plan, where a card is one of twenty."""
 LONGEST = 20.0
 """Of a step."""
+WAITING: Final = 20_000
+LONGEST_ANSWER: Final = 100.0
+"""The same of an answer, while so many wait (I5)."""
 
 
 def run(report: Report) -> None:
@@ -48,6 +54,26 @@ def run(report: Report) -> None:
         _measure(report, ledger, f"{what}: 20 pods that wait", several, most)
         large = [_waits("large", PER_NODE + 1)]
         _measure(report, ledger, f"{what}: a pod that is too large", large, most, found=False)
+        _ask(report, ledger, what)
+
+
+def _ask(report: Report, ledger: Ledger, what: str) -> None:
+    """What a question costs about one of many that wait, and about one that runs (L7)."""
+    see(ledger, *(_waits(f"w{number}", 1) for number in range(WAITING)))
+    mode_in = Reclaim(mode=ReclaimMode.ON).mode_in
+    rules = ReclaimRules(mode_in, 60.0, 30.0, False, (), {}, 0.0, 0.0)
+    waits, runs = f"one of {WAITING:,} that wait", f"one that runs, while {WAITING:,} wait"
+    for about, name, state in ((waits, "w0", "Possible"), (runs, "p0", "MayEnd")):
+        longest = []
+        for _ in range(ROUNDS):
+            spent: list[float] = []
+            asked = AskedWorkload("Pod", ledger.pods["p0"].facts.namespace, name)
+            found = _timed(explain(ledger, asked, "2026-01-01T00:00:00Z", rules=rules), spent)
+            if found is None or found.reclaim is None or found.reclaim.state != state:
+                raise RuntimeError(f"it is not told that it is {state}")
+            longest.append(max(spent) * 1000)
+        one = f"{what}: a question about {about}"
+        report(Figure(f"{one}, longest step", min(longest), "ms", LONGEST_ANSWER))
 
 
 def _measure(
