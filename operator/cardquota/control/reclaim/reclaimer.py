@@ -69,7 +69,7 @@ class _Course:
 
 
 @dataclass(slots=True)
-class _Trial:
+class _Unconfirmed:
     """A plan that is not known to be written."""
 
     room: KeptRoom
@@ -126,7 +126,7 @@ class Reclaimer:
         self._term, self._begun = term, now
         self._courses: dict[str, _Course] = {}
         """By uid or `namespace/name` of who waits, as all of these but the next three."""
-        self._trials: dict[str, _Trial] = {}
+        self._unconfirmed: dict[str, _Unconfirmed] = {}
         """By card."""
         self._left_out: dict[str, float] = {}
         """By uid: pods that may not end, until when nobody asks again."""
@@ -175,7 +175,7 @@ class Reclaimer:
     def all_seen(self) -> bool:
         """Whether the watches brought back all plans, and all who were asked to end."""
         asked = (uid for course in self._courses.values() for uid in course.asked)
-        return not self._trials and all(map(self._ends, asked))
+        return not self._unconfirmed and all(map(self._ends, asked))
 
     async def _run(self) -> None:
         while not self._stop.is_set():
@@ -184,7 +184,7 @@ class Reclaimer:
             except Exception:  # noqa: BLE001 - the next look begins anew
                 _LOG.exception("a look at who waits for cards of others failed")
             with suppress(TimeoutError):
-                async with asyncio.timeout(SOON if self._trials else EVERY):
+                async with asyncio.timeout(SOON if self._unconfirmed else EVERY):
                     await self._stop.wait()
 
     async def _look(self) -> None:
@@ -213,7 +213,7 @@ class Reclaimer:
         """
         if self._stop.is_set() or self._writer.closed or not self._writer.in_time():
             return False
-        if self._trials:
+        if self._unconfirmed:
             return False
         return self._clock() - self._begun >= self._reclaim.after and not self._unsure()
 
@@ -223,12 +223,14 @@ class Reclaimer:
         """Take in what stands on those who wait, and end what is over."""
         self._take_up_stored()
         for key, course in list(self._courses.items()):
-            trial = self._trials.get(course.plan.card)
-            if trial is not None and trial.room.key == key:
-                del self._trials[course.plan.card]
+            written = self._unconfirmed.get(course.plan.card)
+            if written is not None and written.room.key == key:
+                del self._unconfirmed[course.plan.card]
             await self._end_if_over(key, course)
         now = self._clock()
-        self._trials = {card: one for card, one in self._trials.items() if one.until > now}
+        self._unconfirmed = {
+            card: one for card, one in self._unconfirmed.items() if one.until > now
+        }
 
     def _take_up_stored(self) -> None:
         stored = self._ledger.plans
@@ -435,12 +437,12 @@ class Reclaimer:
         victims = tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
         room = KeptRoom(one.key, one.namespace, one.name, one.gang)
-        self._trials[one.card] = _Trial(room, self._clock() + _ASK_AGAIN)
+        self._unconfirmed[one.card] = _Unconfirmed(room, self._clock() + _ASK_AGAIN)
         self._keep_rooms()
         if await self._may_end(plan) and await self._plan_writer.write(one.key, record):
-            self._trials[one.card].until = self._clock() + _ASK_AGAIN
+            self._unconfirmed[one.card].until = self._clock() + _ASK_AGAIN
         else:
-            del self._trials[one.card]
+            del self._unconfirmed[one.card]
             self._keep_rooms()
 
     async def _extend(self, course: _Course, plan: Plan) -> None:
@@ -473,7 +475,7 @@ class Reclaimer:
 
     def _keep_rooms(self) -> None:
         """Nobody else is released for a card for which pods end."""
-        rooms = {card: trial.room for card, trial in self._trials.items()}
+        rooms = {card: one.room for card, one in self._unconfirmed.items()}
         for key, course in self._courses.items():
             one = waiting_one(self._ledger, key, course.plan.card)
             if one is not None and not course.over:

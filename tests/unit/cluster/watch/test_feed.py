@@ -5,7 +5,9 @@ import json
 from msgspec import Raw
 
 from builders import a_ledger, a_node
-from cardquota.cluster.watch import ChangeNotifier, watched_kinds
+from cardquota.cluster.watch import ChangeNotifier, ledger_settings, watched_kinds
+from cardquota.quota.vocabulary import ReclaimMode
+from cardquota.settings import Reclaim, Settings
 
 
 def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
@@ -45,3 +47,11 @@ def test_b2_lists_of_broken_cards_are_read_where_the_extender_runs() -> None:
     lists.deleted(list_("unhealthy-gpu-n", None, 5))
     assert broken() == frozenset()
     assert ledger.card_memory.problems("n") == []
+
+
+def test_l2_cards_that_come_back_are_lent_as_far_as_they_are_there() -> None:
+    lends = [
+        ledger_settings(Settings(reclaim=Reclaim(mode=mode))).lends_what_is_there
+        for mode in ReclaimMode
+    ]
+    assert lends == [False, False, True]
