@@ -10,6 +10,7 @@ from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..vocabulary import Mode
 from .plan import ReclaimWay
+from .victims import protection_of
 
 Leaving = Mapping[tuple[str, str], int]
 """By queue and card: what pods on nodes hold that are about to go."""
@@ -85,18 +86,13 @@ def may_still_end(
     forbids it was written since, and a queue that gives back still holds, without it and without
     what is `leaving` besides, what it deserves.
     """
-    facts, queue = record.facts, record.queue
-    account = ledger.account(queue)
-    group = ledger.groups.get(facts.group) if facts.group else None
-    kept = group is not None and group.facts is not None and not group.facts.preemptable
-    if kept or not facts.preemptable or not record.held:
+    queue, account = record.queue, ledger.account(record.queue)
+    enforced = ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
+    protected = protection_of(ledger, record, past=past_admission, enforced=enforced)
+    if protected is not None or not record.held or account is None:
         return False
-    if record.stamp is None and not past_admission:
-        return False
-    if ledger.mode_in(facts.namespace) is not Mode.ENFORCE:
-        return False
-    if account is None or account.facts is None or way is ReclaimWay.PREEMPT:
-        return account is not None
+    if account.facts is None or way is ReclaimWay.PREEMPT:
+        return True
     return account.facts.reclaimable and all(
         account.row(card).allocated - leaving.get((queue, card), 0) - amount
         >= ledger.shares.shown(queue, card)
