@@ -92,6 +92,8 @@ class KeptRoom(NamedTuple):
     name: str
     group: bool
     """Whether it is a pod group."""
+    queue: str = ""
+    """In which alone it is kept; empty: in all queues."""
 
 
 class GroupIndex:
@@ -159,7 +161,7 @@ class LedgerReader:
     plans: Mapping[str, PlanRecord]
     """By uid of a waiting pod, or `namespace/name` of a group: what ends for it, as stored (L5)."""
     kept_rooms: Mapping[str, KeptRoom]
-    """By card: for whom alone it is released now (L5)."""
+    """By card: for whom alone it is released now, in all queues or in one (L5)."""
     unplaced: Collection[str]
     """Uids of pods that we released, and for which a scheduler has found no node (L3)."""
     workloads: WorkloadCache
@@ -395,6 +397,10 @@ class LedgerReader:
     def is_room_kept_for(self, key: str) -> bool:
         """Whether a card is kept for this pod, by its uid, or group, by `namespace/name` (L5)."""
         return any(room.key == key for room in self.kept_rooms.values())
+
+    def rooms_kept_in(self, queue: str) -> Mapping[str, KeptRoom]:
+        """By card: for whom alone a queue releases it now (L5)."""
+        return {c: room for c, room in self.kept_rooms.items() if room.queue in ("", queue)}
 
     @property
     def kept(self) -> Mapping[str, KeptObjects]:

@@ -216,8 +216,8 @@ class ReleaseDecisions:
             self._state.mark_group(group)
 
     def keep_rooms(self, rooms: Mapping[str, KeptRoom]) -> None:
-        """From now on each of these cards is released for one alone, and all others for anybody
-        (L5).
+        """From now on each of these cards is released for one alone, in the queues that the room
+        says, and all others for anybody (L5).
         """
         state, before = self._state, self._state.kept_rooms
         if rooms == before:
@@ -231,7 +231,7 @@ class ReleaseDecisions:
                 self._charges.charge(record)
             if group is not None:
                 state.mark_group(group)
-        if before.keys() - rooms.keys():
+        if any(c not in rooms or rooms[c].queue != room.queue for c, room in before.items()):
             state.dirty.pending.update(state.waiting)
 
     def rest(self) -> None:

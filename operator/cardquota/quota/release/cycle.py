@@ -125,7 +125,7 @@ class _Cycle:
         self._heads: _Heads | None = None
         self._closed = {
             card: BehindHead(card, room.namespace, room.name, room.group, None, room_made=True)
-            for card, room in self._ledger.kept_rooms.items()
+            for card, room in self._ledger.rooms_kept_in(self._account.name).items()
         }
         """By card, cpu or memory: what those are told who want it, and come from here on."""
         self._after: ReleaseKey | None = None

@@ -87,7 +87,7 @@ class ReleaseJudge:
     @property
     def kept_cards(self) -> frozenset[str]:
         """Cards that are released for one alone (L5)."""
-        return frozenset(self._ledger.kept_rooms)
+        return frozenset(self._ledger.rooms_kept_in(self._account.name))
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens, or is enqueued, now."""

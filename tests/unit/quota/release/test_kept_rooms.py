@@ -56,6 +56,20 @@ def test_who_was_judged_before_stays_behind_and_goes_afterwards() -> None:
     assert opened(ledger, ["red"]) == [["a"]]
 
 
+def test_what_one_queue_gave_is_kept_in_that_queue_alone() -> None:
+    ledger = a_cluster(RED, BLUE, waiting("a"), in_blue("b"))
+    room = KeptRoom("uid-x", "team", "x", group=False)
+    ledger.decisions.keep_rooms({H200: room._replace(queue="red")})
+    assert opened(ledger) == [["b"]]
+    see(ledger, in_blue("c"))
+    ledger.decisions.keep_rooms({H200: room})
+    assert opened(ledger) == []
+    ledger.dirty.clear()
+    ledger.decisions.keep_rooms({H200: room._replace(queue="red")})
+    assert "blue" in ledger.dirty.pending
+    assert opened(ledger) == [["c"]]
+
+
 def test_other_cards_go_on() -> None:
     ledger = a_cluster(RED, BLUE, waiting("a", 1, H800), in_blue("b", H800), in_blue("c"))
     keep(ledger, "elsewhere")
