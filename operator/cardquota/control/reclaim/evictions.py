@@ -5,8 +5,8 @@ pod's uid: whoever has stood still ends nobody. PodDisruptionBudgets and grace h
 """
 
 import logging
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from typing import Final
 
@@ -80,7 +80,9 @@ class Evictor:
 
 
 class EvictionBudget:
-    """How many pods may be ended in any minute, in all and of one queue. Costs by that number."""
+    """How many pods one leader may end in any minute, in all and of one queue. Costs by that
+    number.
+    """
 
     def __init__(self, in_all: int, of_one: int, clock: Callable[[], float]) -> None:
         """`clock`: seconds, monotonic."""
@@ -89,13 +91,21 @@ class EvictionBudget:
         self._clock = clock
         self._spent: deque[tuple[float, str]] = deque()
 
-    def allows(self, queue: str) -> bool:
-        """Whether one more pod of this queue may be ended now."""
+    def allows(self, queues: Collection[str]) -> bool:
+        """Whether pods of these queues, one for each time that a queue is named, may be ended now,
+        together. More than fit into a minute may be if nobody was ended in the last one: they could
+        never be else.
+        """
         since = self._clock() - _MINUTE
         while self._spent and self._spent[0][0] <= since:
             self._spent.popleft()
-        of_queue = sum(name == queue for _, name in self._spent)
-        return len(self._spent) < self._in_all and of_queue < self._of_one
+        spent = Counter(queue for _, queue in self._spent)
+        if self._spent and len(self._spent) + len(queues) > self._in_all:
+            return False
+        return all(
+            not spent[queue] or spent[queue] + number <= self._of_one
+            for queue, number in Counter(queues).items()
+        )
 
     def spend(self, queue: str) -> None:
         """One was ended, or may have been."""

@@ -1,5 +1,7 @@
 """Tells pods that end, and those that they end for, by events (L5)."""
 
+from collections.abc import Collection
+
 from ...cluster.events import EventRecorder, ObjectReference, group_reference, pod_reference
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger_reader import LedgerReader
@@ -47,16 +49,18 @@ class ReclaimEvents:
             message=m.not_gone(late),
         )
 
-    def room_made(self, key: str, plan: PlanRecord, one: WaitingOne) -> None:
-        """All that end for it were asked to."""
+    def room_made(
+        self, key: str, plan: PlanRecord, one: WaitingOne, ending: Collection[str]
+    ) -> None:
+        """All that end for it were asked to. `ending`: their uids."""
         pods = self._ledger.pods
-        queues = sorted({pods[uid].queue for uid in plan.victims if uid in pods})
-        text = m.room_made(plan.card, one.asked, len(plan.victims), queues, self._timeout)
+        queues = sorted({pods[uid].queue for uid in ending if uid in pods})
+        text = m.room_made(plan.card, one.asked, len(ending), queues, self._timeout)
         self._tell(key, "Normal", v.ROOM_MADE, text, topic=str(plan.since))
 
-    def gave_up(self, key: str, plan: PlanRecord) -> None:
-        """It did not start in time."""
-        text = m.gave_up(plan.card, self._timeout)
+    def gave_up(self, key: str, plan: PlanRecord, within: float) -> None:
+        """It did not start in time: within so many seconds."""
+        text = m.gave_up(plan.card, within)
         self._tell(key, "Warning", v.RECLAIM_GAVE_UP, text, topic=str(plan.since))
 
     def would_reclaim(self, plan: Plan) -> None:

@@ -8,27 +8,38 @@ victims, and an answer that was lost is found out by looking again.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from ...cluster.events import EventRecorder
 from ...cluster.writes import FencedWriter
 from ...loop.timing import ended, in_slices
 from ...metrics import Metrics
-from ...quota.amounts import is_card
 from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.ledger_reader import KeptRoom
 from ...quota.plan_record import PlanRecord
+from ...quota.pods.pod_record import PodRecord
 from ...quota.reclaim.beneficiaries import preempt_waiters, reclaim_waiters
 from ...quota.reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, Plan, ReclaimWay
 from ...quota.reclaim.planner import plans
-from ...quota.reclaim.progress import may_still_end, waiting_one
+from ...quota.reclaim.progress import (
+    PLAN_TIME,
+    Leaving,
+    WaitingOne,
+    is_still_owed,
+    is_unprotected,
+    leaving_now,
+    may_still_end,
+    started,
+    waiting_one,
+)
 from ...quota.reclaim.reclaim_notes import ReclaimNotes
 from ...quota.vocabulary import ReclaimMode
 from ...quota.words import logged, time_text
 from ...settings import Settings
+from .course import Course, course_of, ends
 from .evictions import LEFT_OUT, EvictionAnswer, EvictionBudget, Evictor
 from .plan_writer import PlanWriter
 from .reclaim_events import ReclaimEvents
@@ -39,33 +50,18 @@ EVERY: Final = 2.0
 SOON: Final = 0.1
 """Seconds until the next look while the watch has not shown what was just written."""
 _ASK_AGAIN: Final = 10.0
-"""Seconds after which a pod is asked to end again, if the watch has not shown that it does; and for
-which a card is kept for a plan of which it is not known whether it was written."""
+"""Seconds after which a pod is asked to end again, if the watch has not shown that it does."""
+_UNCONFIRMED: Final = 30.0
+"""Seconds for which a card is kept for a plan of which it is not known whether it was written."""
 _LATE: Final = 60
-"""Seconds after its grace period for which a pod that ends is waited for."""
+"""Seconds after its grace period for which a pod that ends is waited for; from an Eviction without
+an answer until nobody takes a pod's end for its doing; and that two clocks may differ."""
 _MOST: Final = 256
 """Of those who wait, so many are looked at in one look: those first who have waited for it most."""
-_STOPS: Final = (EvictionAnswer.UNKNOWN, EvictionAnswer.NOT_NOW)
-"""Answers after which no other pod is asked in this look."""
-
-
-@dataclass(slots=True)
-class _Course:
-    """A plan that is being carried out, as it stands on who waits."""
-
-    plan: PlanRecord
-    asked: dict[str, float] = field(default_factory=dict)
-    """When each victim was asked to end, by uid."""
-    vacated: float | None = None
-    """Since when nobody is left who could still end."""
-    short: bool = False
-    """Whether one of them may not end, so that others are looked for."""
-    told: bool = False
-    """Whether who waits was told that all of them were asked to end."""
-    over: bool = False
-    """Whether it has ended, and that is still to be written or seen."""
-    gave_up: int = 0
-    """When it had had its time, seconds since 1970; 0: it had not."""
+_NO_ANSWERS: Final = (EvictionAnswer.UNKNOWN, EvictionAnswer.NOT_NOW)
+"""After one of these no other pod is asked for the same plan in this look."""
+_MOST_UNANSWERED: Final = 3
+"""So many in a row of one pod count as a refusal: else it would hold up its plan for ever."""
 
 
 @dataclass(slots=True)
@@ -76,13 +72,23 @@ class _Unconfirmed:
     until: float
 
 
+@dataclass(slots=True)
+class _Unheard:
+    """An Eviction that may have been done: what is said once the pod is seen to end."""
+
+    record: PodRecord
+    way: str
+    why: tuple[str, str]
+    until: float
+
+
 class Reclaimer:
     """Of one replica, for one term after the other. Belongs to the ledger's loop.
 
     Guarantees: no pod is asked to end before it stands on who waits, and none in two terms for two
-    plans of one who waits; never more in a minute than the budgets say; one plan for one who waits,
-    and for one card. A look holds up the loop for no longer than a slice of it, and one step of the
-    planner.
+    plans of one who waits; one plan for one who waits, and for one card. In one term never more end
+    in a minute than the budgets say, but for a gang, which ends whole once one of it ends. A look
+    holds up the loop for no longer than a slice of it, and one step of the planner.
     """
 
     def __init__(
@@ -100,9 +106,9 @@ class Reclaimer:
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
         """`make_writer`: makes a writer for decisions of the current term. `notes`: by `clock`; of
-        the replica, for questions. `unsure`: whether what is known may be wrong or old; then no
-        plan is made. `changed` is called when others may be released. `clock`: seconds, monotonic.
-        `wall_clock`: seconds since 1970, as the API server counts them.
+        the replica, which others keep up to date. `unsure`: whether what is known may be wrong or
+        old; then nobody is asked to end. `changed` is called when others may be released. `clock`:
+        seconds, monotonic. `wall_clock`: seconds since 1970, as the API server counts them.
         """
         self._ledger = ledger
         self._make_writer = make_writer
@@ -124,18 +130,24 @@ class Reclaimer:
     def _reset(self, term: str, now: float) -> None:
         reclaim = self._reclaim
         self._term, self._begun = term, now
-        self._courses: dict[str, _Course] = {}
-        """By uid or `namespace/name` of who waits, as all of these but the next three."""
+        self._courses: dict[str, Course] = {}
+        """By uid or `namespace/name` of who waits."""
         self._unconfirmed: dict[str, _Unconfirmed] = {}
         """By card."""
         self._left_out: dict[str, float] = {}
         """By uid: pods that may not end, until when nobody asks again."""
         self._notes.refused = ()
+        self._unanswered: dict[str, int] = {}
+        """By uid: how many Evictions in a row had no answer."""
+        self._unheard: dict[str, _Unheard] = {}
+        """By uid."""
+        self._unserved: dict[tuple[str, str], float] = {}
+        """By queue and card: until when nothing ends for it, as who pods ended for went away."""
         self._inherited = dict(self._ledger.plans)
         self._would: dict[str, float] = {}
-        """For whom it was told what would be done, and when."""
+        """By key of who waits: when it was told what would be done."""
         self._looked: dict[str, float] = {}
-        """When the planner last looked at each."""
+        """By key of who waits: when the planner last looked at it."""
         self._budget = EvictionBudget(
             reclaim.evictions_per_minute, reclaim.evictions_per_queue, self._clock
         )
@@ -174,8 +186,9 @@ class Reclaimer:
     @property
     def all_seen(self) -> bool:
         """Whether the watches brought back all plans, and all who were asked to end."""
-        asked = (uid for course in self._courses.values() for uid in course.asked)
-        return not self._unconfirmed and all(map(self._ends, asked))
+        courses = self._courses.values()
+        asked = (uid for course in courses for uid in course.asked if uid not in course.refused)
+        return not self._unconfirmed and all(ends(self._ledger, uid) for uid in asked)
 
     async def _run(self) -> None:
         while not self._stop.is_set():
@@ -188,108 +201,132 @@ class Reclaimer:
                     await self._stop.wait()
 
     async def _look(self) -> None:
-        # 1. Since when nodes have no room for whom.
-        now = self._clock()
-        self._notes.look(self._ledger.unplaced, now)
-        self._left_out = {uid: until for uid, until in self._left_out.items() if until > now}
-        self._notes.refused = self._left_out
+        # 1. What has run out, and who ends without that we were told.
+        self._forget()
+        self._hear()
 
         # 2. What stands on those who wait: begin, go on, end.
         await self._follow()
-        self._keep_rooms()
 
         # 3. Who of that is still to be asked to end.
         for key, course in sorted(self._courses.items(), key=lambda one: one[1].plan.since):
-            if not await self._carry_out(key, course):
-                return
+            await self._carry_out(key, course)
 
         # 4. New plans.
         if self._may_plan():
             await self._plan()
 
+    def _forget(self) -> None:
+        now, pods = self._clock(), self._ledger.pods
+        self._left_out = {uid: until for uid, until in self._left_out.items() if until > now}
+        self._notes.refused = self._left_out
+        self._unanswered = {uid: n for uid, n in self._unanswered.items() if uid in pods}
+        self._unserved = {place: until for place, until in self._unserved.items() if until > now}
+
+    def _hear(self) -> None:
+        now = self._clock()
+        for uid, said in list(self._unheard.items()):
+            if ends(self._ledger, uid):
+                self._tell_end(said)
+            if uid in self._unheard and said.until <= now:
+                del self._unheard[uid]
+
+    def _may_ask(self) -> bool:
+        """Not while drift, the fence or old views cast doubt on what is known."""
+        writer = self._writer
+        in_doubt = self._stop.is_set() or writer.closed or not writer.in_time()
+        return not in_doubt and not self._unsure()
+
     def _may_plan(self) -> bool:
-        """Not while drift, the fence or old views cast doubt on what is known, nor before those who
-        wait could be seen to wait.
-        """
-        if self._stop.is_set() or self._writer.closed or not self._writer.in_time():
-            return False
-        if self._unconfirmed:
-            return False
-        return self._clock() - self._begun >= self._reclaim.after and not self._unsure()
+        """Nor before those who wait could be seen to wait."""
+        seen = self._clock() - self._begun >= self._reclaim.after
+        return seen and not self._unconfirmed and self._may_ask()
 
     # --- plans that are carried out -----------------------------------------------------------
 
     async def _follow(self) -> None:
         """Take in what stands on those who wait, and end what is over."""
         self._take_up_stored()
-        for key, course in list(self._courses.items()):
+        now = self._clock()
+        for key, course in self._courses.items():
             written = self._unconfirmed.get(course.plan.card)
             if written is not None and written.room.key == key:
                 del self._unconfirmed[course.plan.card]
-            await self._end_if_over(key, course)
-        now = self._clock()
+            self._judge(key, course)
         self._unconfirmed = {
             card: one for card, one in self._unconfirmed.items() if one.until > now
         }
+        self._keep_rooms()
+        for key, course in list(self._courses.items()):
+            if course.over and not any(course.left(self._ledger)):
+                await self._put_away(key, course)
 
     def _take_up_stored(self) -> None:
-        stored = self._ledger.plans
-        for key in list(self._courses):
-            if key not in stored:
-                del self._courses[key]
-        for key, plan in list(stored.items()):
+        for key, plan in list(self._ledger.plans.items()):
             course = self._courses.get(key)
             if plan.gave_up:
                 self._courses.pop(key, None)
+            elif course is None and started(self._ledger, key) and key in self._ledger.pods:
+                pass  # it stays on a pod that has started
             elif course is None or course.plan != plan:
                 self._take_up(key, plan, course)
 
-    def _take_up(self, key: str, plan: PlanRecord, before: _Course | None) -> None:
+    def _take_up(self, key: str, plan: PlanRecord, before: Course | None) -> None:
         """A plan was written, or was there when the term began. One that another term wrote later
         is over: its victims may not be those of now.
         """
-        known = before.asked if before is not None else {}
-        course = self._courses[key] = _Course(plan, known)
+        course = self._courses[key] = course_of(self._ledger, plan, self._clock())
+        if before is not None:
+            course.take_over(before)
         course.over = plan.term != self._term and self._inherited.get(key) != plan
         if not course.over:
             _LOG.info("pods end for %s: %d of <%s>", logged(key), len(plan.victims), plan.card)
 
-    async def _end_if_over(self, key: str, course: _Course) -> None:
-        """It is over once who waits has started or is gone; or has had its time since its victims
-        are gone, or should be.
+    def _judge(self, key: str, course: Course) -> None:
+        """It is over once who waits has started or is gone, or nothing may end for it any more; or
+        it has had its time: since its victims are gone, or should be; or in all.
         """
-        plan, now = course.plan, self._clock()
-        one = waiting_one(self._ledger, key, plan.card)
+        if course.over:
+            return
+        ledger, plan = self._ledger, course.plan
+        now, wall = self._clock(), self._wall_clock()
+        one = waiting_one(ledger, key, plan.card)
         if one is None:
             course.over = True
-            if key in self._ledger.pods:
-                return  # it is about to go, and what stands on it with it
-        elif not course.over:
-            if self._to_end(course) or any(map(self._is_leaving, plan.victims)):
-                course.vacated = None
-                return
-            course.vacated = now if course.vacated is None else course.vacated
-            if now - course.vacated < self._timeout:
-                return
-            course.over, course.gave_up = True, int(self._wall_clock())
-            self._tells.gave_up(key, plan)
-        self._keep_rooms()
+            if course.one is not None and course.asked and not started(ledger, key):
+                self._unserved[course.one.queue, plan.card] = now + PAUSE
+            return
+        course.one = one
+        left = any(course.left(ledger))
+        if (
+            self._mode_in(one.queue) is not ReclaimMode.ON
+            or not one.asked
+            or plan.since > wall + _LATE
+            or (left and plan.way == ReclaimWay.RECLAIM and not is_still_owed(ledger, key))
+        ):
+            course.over = True
+            return
+        waits = left or any(map(self._is_leaving, plan.victims))
+        course.vacated = None if waits else now if course.vacated is None else course.vacated
+        in_all = PLAN_TIME + self._timeout
+        if wall - plan.since >= in_all:
+            self._give_up(key, course, in_all)
+        elif course.vacated is not None and now - course.vacated >= self._timeout:
+            self._give_up(key, course, self._timeout)
+
+    def _give_up(self, key: str, course: Course, within: float) -> None:
+        course.over, course.gave_up = True, int(self._wall_clock())
+        self._tells.gave_up(key, course.plan, within)
+
+    async def _put_away(self, key: str, course: Course) -> None:
+        """Take away what stands on who waits, or write that it was in vain."""
+        ledger, plan = self._ledger, course.plan
+        waits = waiting_one(ledger, key, plan.card) is not None
+        if key not in ledger.plans or (key in ledger.pods and not waits):
+            del self._courses[key]  # a pod that is about to go takes it along
+            return
         left = plan._replace(gave_up=course.gave_up) if course.gave_up else None
         await self._plan_writer.write(key, left)
-
-    def _to_end(self, course: _Course) -> list[str]:
-        """Uids of victims that are still to be asked to end, or were and do not end yet."""
-        pods, left_out = self._ledger.pods, self._left_out
-        return [
-            uid
-            for uid in course.plan.victims
-            if uid in pods and not pods[uid].facts.terminating and uid not in left_out
-        ]
-
-    def _ends(self, uid: str) -> bool:
-        """Whether a pod is gone, or is being deleted."""
-        record = self._ledger.pods.get(uid)
-        return record is None or record.facts.terminating
 
     def _is_leaving(self, uid: str) -> bool:
         """Whether a pod is being deleted, and not late with that."""
@@ -303,66 +340,117 @@ class Reclaimer:
         self._tells.not_gone(record, late)
         return False
 
-    async def _carry_out(self, key: str, course: _Course) -> bool:
-        """Ask those to end who are left, as far as the budgets allow. Returns whether others may be
-        asked in this look.
+    async def _carry_out(self, key: str, course: Course) -> None:
+        """Ask those to end who are left, as far as the budgets allow. A unit that has begun is
+        finished, whoever waits: a part of a gang would run for nothing.
         """
-        plan = course.plan
-        for uid in [] if course.over else self._to_end(course):
-            record, now = self._ledger.pods.get(uid), self._clock()
-            if self._stop.is_set() or self._writer.closed:
-                return False
-            one = waiting_one(self._ledger, key, plan.card)
-            if one is None or key not in self._courses:
-                return True
-            if record is None or now - course.asked.get(uid, -_ASK_AGAIN) < _ASK_AGAIN:
-                continue
-            way, past = ReclaimWay(plan.way), self._reclaim.past_admission
-            leaving = self._leaving(record.queue, uid)
-            if not may_still_end(self._ledger, record, way, leaving, past_admission=past):
-                self._leave_out(uid, course)
-                continue
-            if not self._budget.allows(record.queue):
-                continue
-            why = self._tells.why(record, plan, one)
-            answer = await self._evictor.ask(record.facts)
-            if answer in (EvictionAnswer.ENDS, EvictionAnswer.UNKNOWN):
-                self._budget.spend(record.queue)
-                course.asked[uid] = now
-            if answer is EvictionAnswer.ENDS:
-                self._metrics.evictions.labels(record.queue, plan.way).inc()
-                self._tells.ended(record, *why)
-            elif answer is EvictionAnswer.REFUSED:
-                self._refused(uid, record.queue)
-                self._leave_out(uid, course)
-            elif answer in _STOPS:
-                return False
-        one = waiting_one(self._ledger, key, plan.card)
-        asked = all(uid in course.asked for uid in self._to_end(course))
-        if asked and one is not None and not (course.over or course.told):
+        leaving: Leaving | None = None
+        for whole, unit in list(course.left(self._ledger)):
+            if not course.has_begun(self._ledger, whole):
+                if not self._budget.allows([record.queue for record in unit]):
+                    continue
+                if leaving is None:
+                    leaving = await in_slices(leaving_now(self._ledger, self._asked()))
+                if not self._may_begin(key, course, unit, leaving):
+                    continue
+            if course.one is None or not await self._end(course, course.one, unit, whole):
+                return
+            if leaving is not None:
+                for record in unit:
+                    leaving.add(record)
+        self._tell_room(key, course)
+
+    def _tell_room(self, key: str, course: Course) -> None:
+        plan, left = course.plan, course.left(self._ledger)
+        all_asked = all(one.facts.uid in course.asked for _, unit in left for one in unit)
+        ending = [u for u in plan.victims if u in course.asked or ends(self._ledger, u)]
+        if all_asked and ending and course.one is not None and not (course.over or course.told):
             course.told = True
-            self._tells.room_made(key, plan, one)
+            self._tells.room_made(key, plan, course.one, ending)
+
+    def _asked(self) -> Collection[str]:
+        return {uid for course in self._courses.values() for uid in course.asked}
+
+    def _may_begin(self, key: str, course: Course, unit: list[PodRecord], leaving: Leaving) -> bool:
+        """Whether pods that end together may be asked to now; else others are looked for."""
+        self._judge(key, course)
+        if course.over or course.one is None:
+            return False
+        way, past = ReclaimWay(course.plan.way), self._reclaim.past_admission
+        one = course.one
+        if may_still_end(self._ledger, unit, way, one, leaving, past_admission=past):
+            return True
+        self._leave_out([record.facts.uid for record in unit], course)
+        return False
+
+    async def _end(
+        self, course: Course, one: WaitingOne, unit: list[PodRecord], whole: tuple[str, ...]
+    ) -> bool:
+        """Ask pods to end that do together. If the first may not, none of them does. Returns
+        whether others may be asked in this look.
+        """
+        ledger, past = self._ledger, self._reclaim.past_admission
+        for uid in (record.facts.uid for record in unit):
+            record = ledger.pods.get(uid)
+            if not self._may_ask():
+                return False
+            again = self._clock() - course.asked.get(uid, -_ASK_AGAIN) >= _ASK_AGAIN
+            if record is None or record.facts.terminating or not again:
+                continue
+            if is_unprotected(ledger, record, past_admission=past):
+                answer = await self._ask_to_end(record, course, one)
+            else:
+                answer = EvictionAnswer.REFUSED
+            if answer is EvictionAnswer.REFUSED:
+                begun = course.has_begun(ledger, whole)
+                self._leave_out([uid] if begun else whole, course)
+                if not begun:
+                    return True
+            elif answer in _NO_ANSWERS:
+                return False
         return True
 
-    def _leave_out(self, uid: str, course: _Course) -> None:
-        self._left_out[uid] = self._clock() + LEFT_OUT
-        course.short = True
+    async def _ask_to_end(
+        self, record: PodRecord, course: Course, one: WaitingOne
+    ) -> EvictionAnswer:
+        uid, plan, now = record.facts.uid, course.plan, self._clock()
+        why = self._tells.why(record, plan, one)
+        answer = await self._evictor.ask(record.facts)
+        if answer in (EvictionAnswer.ENDS, EvictionAnswer.UNKNOWN):
+            self._budget.spend(record.queue)
+            course.asked[uid] = now
+            said = _Unheard(record, plan.way, why, now + _LATE)
+            self._unheard[uid] = said
+            if answer is EvictionAnswer.ENDS:
+                course.ended.add(uid)
+                self._tell_end(said)
+        return self._counted(record, answer)
 
-    def _refused(self, uid: str, queue: str) -> None:
-        self._left_out[uid] = self._clock() + LEFT_OUT
-        self._metrics.evictions_refused.labels(queue).inc()
+    def _tell_end(self, said: _Unheard) -> None:
+        del self._unheard[said.record.facts.uid]
+        self._metrics.evictions.labels(said.record.queue, said.way).inc()
+        self._tells.ended(said.record, *said.why)
 
-    def _leaving(self, queue: str, but: str) -> dict[tuple[str, str], int]:
-        """What pods of a queue hold that are being deleted, or were asked to end, but this one."""
-        asked = (uid for course in self._courses.values() for uid in course.asked)
-        found: dict[tuple[str, str], int] = {}
-        for uid in {*self._ledger.being_deleted, *asked} - {but}:
-            record = self._ledger.pods.get(uid)
-            if record is not None and record.queue == queue and record.facts.node:
-                for card, amount in record.charge:
-                    if is_card(card):
-                        found[queue, card] = found.get((queue, card), 0) + amount
-        return found
+    def _counted(self, record: PodRecord, answer: EvictionAnswer) -> EvictionAnswer:
+        """What an answer means after those before it. Who is refused is left out."""
+        uid = record.facts.uid
+        before = self._unanswered.pop(uid, 0)
+        if answer in _NO_ANSWERS:
+            if before + 1 < _MOST_UNANSWERED:
+                self._unanswered[uid] = before + 1
+                return answer
+            answer = EvictionAnswer.REFUSED
+        if answer is EvictionAnswer.REFUSED:
+            self._metrics.evictions_refused.labels(record.queue).inc()
+            self._leave_out([uid])
+        return answer
+
+    def _leave_out(self, uids: Collection[str], course: Course | None = None) -> None:
+        """From new plans for a while; from this course for good."""
+        self._left_out.update(dict.fromkeys(uids, self._clock() + LEFT_OUT))
+        if course is not None:
+            course.refused.update(uids)
+            course.short = True
 
     # --- new plans ----------------------------------------------------------------------------
 
@@ -371,7 +459,8 @@ class Reclaimer:
         their room.
         """
         waiting = await self._waiting()
-        excluded = set(self._left_out)
+        refused = (course.refused for course in self._courses.values())
+        excluded = set(self._left_out).union(*refused)
         past = self._reclaim.past_admission
         found = await in_slices(
             plans(self._ledger, waiting, excluded, past_admission=past, now=self._wall_clock())
@@ -399,21 +488,24 @@ class Reclaimer:
         ]
         others.sort(key=lambda one: self._looked.get(one.key, 0.0))
         del others[_MOST:]
-        looked = {one.key: self._looked[one.key] for one in found if one.key in self._looked}
-        self._looked = {**looked, **{one.key: now for one in others}}
+        keys = {one.key for one in found}
+        self._would = {key: at for key, at in self._would.items() if key in keys}
+        self._looked = {key: at for key, at in self._looked.items() if key in keys}
+        self._looked.update({one.key: now for one in others})
         return [*carried_out, *others]
 
     def _may_have(self, one: Beneficiary) -> bool:
         """Whether anything may be done, or said, for it now."""
-        mode = self._mode_of(one)
+        mode = self._mode_in(one.queue)
         if mode is ReclaimMode.DRY_RUN:
             return self._clock() - self._would.get(one.key, -PAUSE) >= PAUSE
         before = self._ledger.plans.get(one.key)
         paused = before is not None and self._wall_clock() - before.gave_up < PAUSE
+        paused = paused or (one.queue, one.card) in self._unserved
         return mode is ReclaimMode.ON and not paused
 
-    def _mode_of(self, one: Beneficiary) -> ReclaimMode:
-        account = self._ledger.account(one.queue)
+    def _mode_in(self, queue: str) -> ReclaimMode:
+        account = self._ledger.account(queue)
         facts = account.facts if account is not None else None
         return self._reclaim.mode_in(facts.reclaim_mode if facts is not None else None)
 
@@ -425,34 +517,42 @@ class Reclaimer:
             if course.short and not course.over:
                 await self._extend(course, plan)
             return
-        if one.card in self._ledger.kept_rooms or not all(map(self._budget.allows, plan.queues)):
+        if one.card in self._ledger.kept_rooms:
             return
-        if self._mode_of(one) is ReclaimMode.DRY_RUN:
+        if self._mode_in(one.queue) is ReclaimMode.DRY_RUN:
             self._would[one.key] = self._clock()
             for victim in plan.victims:
-                self._budget.spend(victim.queue)
                 self._metrics.would_evict.labels(victim.queue, one.way).inc()
             self._tells.would_reclaim(plan)
             return
+        if not self._budget.allows(plan.queues) or not await self._may_end(plan):
+            return
         victims = tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
-        room = KeptRoom(one.key, one.namespace, one.name, one.gang)
-        self._unconfirmed[one.card] = _Unconfirmed(room, self._clock() + _ASK_AGAIN)
+        room = KeptRoom(one.key, one.namespace, one.name, one.gang, _kept_in(one.way, one.queue))
+        self._unconfirmed[one.card] = _Unconfirmed(room, self._clock() + _UNCONFIRMED)
         self._keep_rooms()
-        if await self._may_end(plan) and await self._plan_writer.write(one.key, record):
-            self._unconfirmed[one.card].until = self._clock() + _ASK_AGAIN
-        else:
+        if not await self._plan_writer.write(one.key, record):
             del self._unconfirmed[one.card]
             self._keep_rooms()
 
-    async def _extend(self, course: _Course, plan: Plan) -> None:
+    async def _extend(self, course: Course, plan: Plan) -> None:
         """Others end instead of those that may not."""
         if not await self._may_end(plan):
             return
-        pods, asked = self._ledger.pods, course.asked
-        old = [u for u in course.plan.victims if u in pods and (self._ends(u) or u in asked)]
+        ledger = self._ledger
+        begun = {uid for unit in course.units if course.has_begun(ledger, unit) for uid in unit}
+        old = [
+            uid
+            for uid in course.plan.victims
+            if uid in ledger.pods
+            and uid not in course.refused
+            and (ends(ledger, uid) or uid in course.asked or uid in begun)
+        ]
         victims = dict.fromkeys([*old, *(victim.uid for victim in plan.victims)])
-        record = course.plan._replace(term=self._term, victims=tuple(victims)[:MOST_VICTIMS])
+        if len(victims) > MOST_VICTIMS:
+            return  # no unit is cut
+        record = course.plan._replace(term=self._term, victims=tuple(victims))
         if await self._plan_writer.write(plan.beneficiary.key, record):
             course.short = False
 
@@ -463,24 +563,31 @@ class Reclaimer:
             record = self._ledger.pods.get(victim.uid)
             if record is None or record.facts.terminating:
                 continue
-            answer = await self._evictor.ask(record.facts, dry_run=True)
-            if self._stop.is_set() or answer in _STOPS:
+            if not self._may_ask():
                 return False
-            if answer is EvictionAnswer.REFUSED:
-                self._refused(victim.uid, victim.queue)
-                found = False
+            answer = self._counted(record, await self._evictor.ask(record.facts, dry_run=True))
+            if answer in _NO_ANSWERS:
+                return False
+            found = found and answer is not EvictionAnswer.REFUSED
         return found
 
     # --- the room that is made ----------------------------------------------------------------
 
     def _keep_rooms(self) -> None:
-        """Nobody else is released for a card for which pods end."""
+        """Nobody else is released for a card for which pods end; what a queue gives to itself is
+        kept in that queue alone.
+        """
         rooms = {card: one.room for card, one in self._unconfirmed.items()}
         for key, course in self._courses.items():
             one = waiting_one(self._ledger, key, course.plan.card)
             if one is not None and not course.over:
-                room = KeptRoom(key, one.namespace, one.name, one.group)
+                queue = _kept_in(course.plan.way, one.queue)
+                room = KeptRoom(key, one.namespace, one.name, one.group, queue)
                 rooms.setdefault(course.plan.card, room)
         if rooms != self._ledger.kept_rooms:
             self._ledger.decisions.keep_rooms(rooms)
             self._changed()
+
+
+def _kept_in(way: str, queue: str) -> str:
+    return queue if way == ReclaimWay.PREEMPT else ""

@@ -1,19 +1,24 @@
 """How far a plan has come that is carried out, as the ledger shows it (L5)."""
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from ..amounts import is_card
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
+from ..steps import Steps
 from ..vocabulary import Mode
+from .beneficiaries import AT_A_TIME, is_owed, waits_for_node
 from .plan import ReclaimWay
-from .victims import protection_of
+from .victims import protection_of, staying_members
 
-Leaving = Mapping[tuple[str, str], int]
-"""By queue and card: what pods on nodes hold that are about to go."""
+PLAN_TIME: Final = 900
+"""Seconds after which those that end for a plan are not waited for any more."""
+
+MutableLeaving = dict[tuple[str, str], int]
+"""By queue and card."""
 
 
 class WaitingOne(NamedTuple):
@@ -74,28 +79,119 @@ def _asked(records: Iterable[PodRecord], card: str) -> int:
     return found
 
 
+def started(ledger: LedgerReader, key: str) -> bool:
+    """Whether the pod, or the gang, has its nodes. False too of one that is gone."""
+    record, group = ledger.pods.get(key), ledger.groups.get(key)
+    if record is not None:
+        return record.facts.state is State.BOUND
+    return group is not None and has_started(group)
+
+
+def is_still_owed(ledger: LedgerReader, key: str) -> bool:
+    """Whether the queue of who waits for a node still deserves what it asks for (L3)."""
+    record, group = ledger.pods.get(key), ledger.groups.get(key)
+    pods = [record] if record is not None else list(group.members.values()) if group else []
+    waiting = list(filter(waits_for_node, pods))
+    return bool(waiting) and is_owed(ledger, waiting)
+
+
+def units_of(ledger: LedgerReader, uids: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """The pods of a plan that are there, as they end: those of a group of which all end together,
+    each other one by itself. In their order.
+    """
+    by_group: dict[str, list[str]] = {}
+    there = [ledger.pods[uid].facts for uid in uids if uid in ledger.pods]
+    for facts in there:
+        by_group.setdefault(facts.group or facts.uid, []).append(facts.uid)
+    for key, those in by_group.items():
+        group = ledger.groups.get(key)
+        if group is not None and _is_whole(group, uids):
+            yield tuple(those)
+        else:
+            yield from ((uid,) for uid in those)
+
+
+def _is_whole(group: PodGroupState, uids: Collection[str]) -> bool:
+    if not group.gang and group.facts is not None:
+        return False
+    return all(one.facts.uid in uids for one in staying_members(group).everybody)
+
+
+class Leaving:
+    """What pods on nodes hold that are about to go, each of them once."""
+
+    def __init__(self) -> None:
+        self._uids: set[str] = set()
+        self._held: MutableLeaving = {}
+
+    def add(self, record: PodRecord) -> None:
+        """Another one that goes, unless it is known."""
+        if record.facts.uid not in self._uids:
+            self._uids.add(record.facts.uid)
+            for place, amount in _held_on_node(record):
+                self._held[place] = self._held.get(place, 0) + amount
+
+    def with_these(self, unit: Iterable[PodRecord]) -> Mapping[tuple[str, str], int]:
+        """By queue and card, of those that the unit holds: how much goes with it, in all."""
+        found: MutableLeaving = {}
+        for record in unit:
+            for place, amount in _held_on_node(record):
+                added = amount if record.facts.uid not in self._uids else 0
+                found[place] = found.get(place, self._held.get(place, 0)) + added
+        return found
+
+
+def leaving_now(ledger: LedgerReader, asked: Collection[str]) -> Steps[Leaving]:
+    """Of pods that are being deleted, and of those that were `asked` to end, by uid."""
+    found = Leaving()
+    for number, uid in enumerate([*ledger.being_deleted, *asked], 1):
+        if number % AT_A_TIME == 0:
+            yield
+        if (record := ledger.pods.get(uid)) is not None:
+            found.add(record)
+    return found
+
+
+def _held_on_node(record: PodRecord) -> Iterator[tuple[tuple[str, str], int]]:
+    if record.facts.node:
+        for card, amount in record.charge:
+            if amount and is_card(card):
+                yield (record.queue, card), amount
+
+
 def may_still_end(
     ledger: LedgerReader,
-    record: PodRecord,
+    unit: Sequence[PodRecord],
     way: ReclaimWay,
+    one: WaitingOne,
     leaving: Leaving,
     *,
     past_admission: bool,
 ) -> bool:
-    """Whether a pod of a plan may end now (L4), which may have been made a while ago: nothing that
-    forbids it was written since, and a queue that gives back still holds, without it and without
-    what is `leaving` besides, what it deserves.
+    """Whether pods of a plan may end together now (L4), for one that waits; the plan may have been
+    made a while ago, or by somebody else. Inside a queue they are of a lower priority. Between
+    queues theirs gives back, and still holds without them, and without what is `leaving` besides,
+    what it deserves.
     """
-    queue, account = record.queue, ledger.account(record.queue)
+    if not all(is_unprotected(ledger, record, past_admission=past_admission) for record in unit):
+        return False
+    if way is ReclaimWay.PREEMPT:
+        return all(r.queue == one.queue and r.facts.priority < one.priority for r in unit)
+    for record in unit:
+        account = ledger.account(record.queue)
+        facts = account.facts if account is not None else None
+        if record.queue == one.queue or facts is None or not facts.reclaimable:
+            return False
+    for (queue, card), amount in leaving.with_these(unit).items():
+        account = ledger.account(queue)
+        held = account.row(card).allocated if account is not None else 0
+        if held - amount < ledger.shares.shown(queue, card):
+            return False
+    return True
+
+
+def is_unprotected(ledger: LedgerReader, record: PodRecord, *, past_admission: bool) -> bool:
+    """Whether a pod may end at all, by what stands on it, its group and its namespace (L4)."""
     enforced = ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
     protected = protection_of(ledger, record, past=past_admission, enforced=enforced)
-    if protected is not None or not record.held or account is None:
-        return False
-    if account.facts is None or way is ReclaimWay.PREEMPT:
-        return True
-    return account.facts.reclaimable and all(
-        account.row(card).allocated - leaving.get((queue, card), 0) - amount
-        >= ledger.shares.shown(queue, card)
-        for card, amount in record.charge
-        if amount and is_card(card)
-    )
+    return protected is None and record.held and ledger.account(record.queue) is not None

@@ -83,6 +83,7 @@ class ReclaimStage:
         self.told = Told()
         self.metrics = Metrics()
         self.fence = OpenFence()
+        self.notes = ReclaimNotes()
         self.unsure = False
         self.changes = 0
         chosen = {"mode": "on", "after": 60, **(reclaim or {})}
@@ -99,7 +100,7 @@ class ReclaimStage:
             self.told,
             self.metrics,
             self.settings,
-            ReclaimNotes(),
+            self.notes,
             unsure=lambda: self.unsure,
             changed=self._changed,
             clock=asyncio.get_running_loop().time,
@@ -185,6 +186,12 @@ class ReclaimStage:
             return self.refuses[name]()
         return b"{}"
 
+    async def look(self) -> None:
+        """As each replica does."""
+        while True:
+            self.notes.look(self.ledger.unplaced, asyncio.get_running_loop().time())
+            await asyncio.sleep(1)
+
     # --- what was done
 
     @property
@@ -218,9 +225,11 @@ class ReclaimStage:
 @asynccontextmanager
 async def reclaiming(*things: Body, **settings: Any) -> AsyncIterator[ReclaimStage]:
     stage = ReclaimStage(*things, **settings)
+    looks = asyncio.create_task(stage.look())
     stage.reclaimer.begin(TERM)
     try:
         yield stage
     finally:
+        looks.cancel()
         await stage.reclaimer.end()
         assert stage.ledger.kept_rooms == {}

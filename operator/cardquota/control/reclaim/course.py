@@ -1,0 +1,71 @@
+"""A plan that is being carried out (L5)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.plan_record import PlanRecord
+from ...quota.pods.pod_record import PodRecord
+from ...quota.reclaim.progress import WaitingOne, units_of
+
+
+@dataclass(slots=True)
+class Course:
+    """As it stands on who waits, and what this leader did for it."""
+
+    plan: PlanRecord
+    units: tuple[tuple[str, ...], ...]
+    """Uids of its victims, as they end together."""
+    one: WaitingOne | None = None
+    """Who waits, as it was last seen."""
+    asked: dict[str, float] = field(default_factory=dict)
+    """When each victim was asked to end, by uid; also if no answer came."""
+    ended: set[str] = field(default_factory=set)
+    """Of these the ones that were told to end."""
+    refused: set[str] = field(default_factory=set)
+    """Victims that may not end. They never return to this course."""
+    vacated: float | None = None
+    """Since when nobody is left who could still end."""
+    short: bool = False
+    """Whether one of them may not end, so that others are looked for."""
+    told: bool = False
+    """Whether who waits was told that all of them were asked to end."""
+    over: bool = False
+    """Whether no other unit ends for it. That is written once those that have begun have ended."""
+    gave_up: int = 0
+    """When it had had its time, seconds since 1970; 0: it had not."""
+
+    def left(self, ledger: LedgerReader) -> Iterator[tuple[tuple[str, ...], list[PodRecord]]]:
+        """Each unit, with those of it that are still to be asked to end, or were and do not end
+        yet. Once it is over, of gangs that have begun alone.
+        """
+        for unit in self.units:
+            begun = self.one is not None and len(unit) > 1 and self.has_begun(ledger, unit)
+            if self.over and not begun:
+                continue
+            there = (uid for uid in unit if uid not in self.refused and not ends(ledger, uid))
+            if left := [ledger.pods[uid] for uid in there]:
+                yield unit, left
+
+    def has_begun(self, ledger: LedgerReader, unit: tuple[str, ...]) -> bool:
+        """Whether pods of a unit end for it, so that the others have to."""
+        return any(uid in self.ended or (uid in self.asked and ends(ledger, uid)) for uid in unit)
+
+    def take_over(self, before: "Course") -> None:
+        """Others end for the same one, beside those that do already."""
+        self.one, self.asked = before.one, before.asked
+        self.ended, self.refused = before.ended, before.refused
+
+
+def course_of(ledger: LedgerReader, plan: PlanRecord, now: float) -> Course:
+    """One that begins, or goes on in another term: then those that end were asked to."""
+    course = Course(plan, tuple(units_of(ledger, plan.victims)))
+    pods = ledger.pods
+    course.asked = {u: now for u in plan.victims if u in pods and pods[u].facts.terminating}
+    return course
+
+
+def ends(ledger: LedgerReader, uid: str) -> bool:
+    """Whether a pod is gone, or is being deleted."""
+    record = ledger.pods.get(uid)
+    return record is None or record.facts.terminating
