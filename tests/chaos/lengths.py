@@ -83,8 +83,9 @@ SHORT = Lengths(
     # again, and how long that goes on is up to the machine.
     longest_pause=240,
     faults=(
-        *("patches held", "leader paused", "connections cut"),
-        *("leader stands still before it evicts", "ResourceQuota refuses"),
+        # First, since it needs a term that lasts for some time.
+        "leader stands still before it evicts",
+        *("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     ),
     config={
         "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},

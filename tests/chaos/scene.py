@@ -47,6 +47,8 @@ class Scene:
     """When views were old, or answers late."""
     happened: list[tuple[float, float, str]] = field(default_factory=list)
     """What went wrong, from when until when (monotonic)."""
+    needs_a_term: bool = False
+    """Whether a fault waits for what a leader does after a while, so that none is killed."""
     found: list[str] = field(default_factory=list)
     """What must not be, as a fault saw it."""
 

@@ -45,7 +45,7 @@ class Way(Proxy):
     def __init__(self) -> None:
         super().__init__(0)
         self._lines: set[Line] = set()
-        self._holding: asyncio.Event | None = None
+        self.holding: asyncio.Event | None = None
         self._dice: Random | None = None
 
     def hold(self, dice: Random | None = None) -> asyncio.Event:
@@ -57,7 +57,7 @@ class Way(Proxy):
         until = asyncio.Event()
         for line in self._lines:
             line.held, line.late = until, True
-        self._holding, self._dice = until, dice
+        self.holding, self._dice = until, dice
         return until
 
     def stall_watches(self, *, pods_alone: bool = False) -> asyncio.Event:
@@ -87,8 +87,8 @@ class Way(Proxy):
         now = asyncio.get_running_loop().time()
         line = Line(now, now)
         hold = None
-        if self._holding is not None and not self._holding.is_set() and self._dice is not None:
-            hold = self._holding if self._dice.random() < 0.5 else None
+        if self.holding is not None and not self.holding.is_set() and self._dice is not None:
+            hold = self.holding if self._dice.random() < 0.5 else None
         line.next_held = hold
         self._lines.add(line)
         try:

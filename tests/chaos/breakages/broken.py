@@ -25,6 +25,7 @@ from cardquota.cluster.watch import (
 )
 from cardquota.cluster.writes import pod_path
 from cardquota.control import WorkloadWaker, leader_work
+from cardquota.control.reclaim import EvictionAnswer, Evictor
 from cardquota.control.release import (
     Chosen,
     GateAttempts,
@@ -120,6 +121,16 @@ def _no_fence(breaker: Breaker) -> None:
         await whole(elector, reflectors, client, held, **waits)
 
     breaker.replace(leader_work, "settle_and_catch_up", at_once)
+
+
+def _no_eviction_fence(breaker: Breaker) -> None:
+    """No fence in the API server for those that end."""
+    ask = Evictor.ask
+
+    async def whoever_leads(self: Any, facts: PodFacts, *, dry_run: bool = False) -> EvictionAnswer:
+        return await ask(self, facts, dry_run=dry_run)
+
+    breaker.replace(Evictor, "ask", whoever_leads)
 
 
 def _frozen_parameter(breaker: Breaker) -> None:
@@ -414,6 +425,11 @@ BREAKAGES = {
             _no_fence,
             without=tuple(f"cardquota-{name}" for name in v.TERM_POLICIES),
             kill="with patches on their way",
+        ),
+        Breakage(
+            _no_eviction_fence,
+            without=("cardquota-eviction-term",),
+            faults=("leader stands still before it evicts",),
         ),
         Breakage(_frozen_parameter),
         Breakage(_no_precondition, faults=("patches held", "connections cut")),

@@ -25,8 +25,10 @@ QUEUES: dict[str, QueueTerms] = {
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
 
+CARDS = 4
+"""Those of the last node."""
 BORROWS, OWED = "borrows", "owed"
-LENDING_QUEUES: dict[str, QueueTerms] = {BORROWS: ("Gate", {D: 4}), OWED: ("Gate", {D: 2})}
+LENDING_QUEUES: dict[str, QueueTerms] = {BORROWS: ("Gate", {D: CARDS}), OWED: ("Gate", {D: 2})}
 """Of four cards each deserves two: the former may hold four while the latter holds none."""
 LENT = {"roll": "2"}
 """What rolling updates may borrow of each card."""
@@ -55,7 +57,7 @@ def node(name: str, card: str) -> Object:
     """With far more cards than the quotas: what holds a pod up is never the scheduler. Of the card
     that is lent there are few.
     """
-    cards = "4" if card == D else "2000"
+    cards = str(CARDS) if card == D else "2000"
     amounts = {"cpu": "4000", "memory": "4000Gi", "pods": "2000", _RESOURCE: cards}
     labels = {
         "kubernetes.io/hostname": name,

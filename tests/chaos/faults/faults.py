@@ -15,11 +15,13 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from cardquota.quota import vocabulary as v
+from cardquota.quota.plan_record import PlanRecord, read_plan
 from harness.floods import MIB, Peak, connections, half_a_body
 
 from ..api import Reply
 from ..clients import objects
-from ..clients.lending import OWNER
+from ..clients.lending import BORROWER, OWNER
 from ..judging.leeway import BEHIND
 from ..lengths import Lengths
 from ..scene import LEASE, TERM, NothingDoneError, Scene
@@ -34,10 +36,12 @@ _BODIES, _HALF, _LOOKS = 120, 1_500_000, 15
 """How many, and the bytes of each that are sent: what is read of them all would be 170 MiB."""
 _GROWS = 100
 """MiB at most for them, and for all else that is done meanwhile."""
-_PLAN = 10.0
+_PLAN = 60.0
 """Seconds within which somebody is to wait for lent cards."""
-_SENT = 3.5
+_SENT = 4.0
 """Seconds within which it then asks for the first one to end."""
+_OWNERS = f"{objects.PODS}?labelSelector=client={OWNER}"
+_BORROWERS = f"{objects.PODS}?labelSelector=client={BORROWER}"
 _EVICTIONS = re.compile(
     r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'
     r'policy="cardquota-eviction-term"[^}]*\} (\S+)$',
@@ -232,40 +236,62 @@ class _Always(Random):
 
 async def stand_still_before_it_evicts(scene: Scene, lengths: Lengths) -> None:
     """What it sends is kept from when it stands on somebody what ends for him, and comes once
-    another one leads: that ends nobody.
+    another one leads: that ends nobody. Meanwhile nobody needs it any more, so no other does.
     """
-    leader = await scene.until_deciding()
-    if leader is None:
-        raise NothingDoneError
-    selector = f"{objects.PODS}?labelSelector=client={OWNER}"
-    until = asyncio.get_running_loop().time() + _PLAN
-    while not _planned(await scene.api.get(selector)):
-        if asyncio.get_running_loop().time() > until:
+    scene.needs_a_term = True
+    try:
+        plan = await _fresh_plan(scene)
+        leader = await scene.leader()
+        if plan is None or leader is None:
             raise NothingDoneError
-        await asyncio.sleep(0.02)
+        await _hold_what_ends(scene, leader, plan)
+    finally:
+        scene.needs_a_term = False
+
+
+async def _hold_what_ends(scene: Scene, leader: int, plan: PlanRecord) -> None:
     before = await _evictions_refused(scene)
     with scene.views_are_old(), scene.answers_are_late():
         event = scene.ways[leader].hold(_Always())
         try:
             await asyncio.sleep(_SENT)
             scene.signal(f"cardquota-{leader}", signal.SIGSTOP)
+            for pod in (await scene.api.get(_OWNERS)).body.get("items", ()):
+                await scene.api.delete(f"{objects.PODS}/{pod['metadata']['name']}", now=True)
             await scene.until_deciding(but=leader)
+            there = await _there(scene, plan)
         finally:
             event.set()
             await asyncio.sleep(1)
             scene.signal(f"cardquota-{leader}", signal.SIGCONT)
+        ended = there - await _there(scene, plan)
+    if ended:
+        scene.found.append(f"{len(ended)} pods were ended by who led no more")
     scene.tally["evictions refused since their term was over"] += (
         await _evictions_refused(scene) - before
     )
 
 
-def _planned(reply: Reply) -> bool:
-    """Whether what ends stands on a pod that has no node yet."""
-    return any(
-        "volcano.sh/card.reclaim" in pod["metadata"].get("annotations", {})
-        and not pod["spec"].get("nodeName")
-        for pod in reply.body.get("items", ())
-    )
+async def _fresh_plan(scene: Scene) -> PlanRecord | None:
+    """What ends for a pod without a node, once it stands there and none of them ends yet."""
+    until = asyncio.get_running_loop().time() + _PLAN
+    while asyncio.get_running_loop().time() < until:
+        for pod in (await scene.api.get(_OWNERS)).body.get("items", ()):
+            text = pod["metadata"].get("annotations", {}).get(v.RECLAIM_PLAN)
+            plan = read_plan(text) if text and not pod["spec"].get("nodeName") else None
+            if plan is None or plan.gave_up:
+                continue
+            if await _there(scene, plan) == set(plan.victims):
+                return plan
+        await asyncio.sleep(0.05)
+    return None
+
+
+async def _there(scene: Scene, plan: PlanRecord) -> set[str]:
+    """Uids of those that are to end, and do not."""
+    reply = await scene.api.get(_BORROWERS)
+    there = (pod["metadata"] for pod in reply.body.get("items", ()))
+    return {one["uid"] for one in there if "deletionTimestamp" not in one} & set(plan.victims)
 
 
 async def _evictions_refused(scene: Scene) -> int:

@@ -58,7 +58,8 @@ class Kills:
                 if now != leader or count < begun:
                     leader, begun = now, count
                 enough = count - begun >= self._lengths.releases_before_a_kill
-                if enough and time.monotonic() >= not_before:
+                due = enough and time.monotonic() >= not_before
+                if due and not self._scene.needs_a_term:
                     return now
             await asyncio.sleep(0.3)
         return None

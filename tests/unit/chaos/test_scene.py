@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from cardquota.quota import vocabulary as v
+from cardquota.quota.plan_record import PlanRecord, plan_text
 from chaos.api import Object, Reply
+from chaos.clients.lending import BORROWER, OWNER
 from chaos.faults import faults
 from chaos.judging.leeway import BEHIND
 from chaos.lengths import SHORT
-from chaos.scene import Scene
+from chaos.scene import LEASE, Scene
+from chaos.way import Way
 
 NO = Reply(404, {})
 
@@ -59,3 +63,74 @@ def test_what_makes_views_old_and_what_makes_answers_late_is_told_apart() -> Non
         pass
     assert [(one.old, one.behind) for one in scene.troubles] == [(True, BEHIND), (False, 0.0)]
     assert [what for _, _, what in scene.happened] == ["fault: x", "fault: y", "fault: neither"]
+
+
+class LentApi(CannedApi):
+    """A pod that is owed a card, and one that is to end for it."""
+
+    def __init__(self, way: Way, *, lands: bool) -> None:
+        super().__init__()
+        plan = plan_text(PlanRecord("one", 1, "reclaim", "D", ("b",)))
+        self.owners = [
+            {"metadata": {"name": "o", "annotations": {v.RECLAIM_PLAN: plan}}, "spec": {}}
+        ]
+        self._way, self._lands = way, lands
+        self.held = False
+
+    async def get(self, path: str) -> Reply:
+        self.held = self.held or is_held(self._way)
+        if path == LEASE:
+            return Reply(200, {"spec": {"holderIdentity": "cardquota-0_x"}})
+        if path.endswith(f"client={OWNER}"):
+            return Reply(200, {"items": self.owners})
+        if path.endswith(f"client={BORROWER}"):
+            ended = self._lands and self.held and not is_held(self._way)
+            borrower = {"metadata": {"uid": "b", "name": "b"}}
+            return Reply(200, {"items": [] if ended else [borrower]})
+        return NO
+
+    async def delete(self, path: str, *, now: bool = False) -> Reply:
+        self.owners.clear()
+        return Reply(200, {})
+
+
+def is_held(way: Way) -> bool:
+    return way.holding is not None and not way.holding.is_set()
+
+
+@pytest.mark.fake_clock
+@pytest.mark.parametrize("lands", [False, True])
+async def test_l5_what_is_sent_before_it_stands_still_ends_nobody(
+    monkeypatch: pytest.MonkeyPatch, *, lands: bool
+) -> None:
+    way = Way()
+    api = LentApi(way, lands=lands)
+    scene = scene_with(api)
+    scene.ways = [way]
+    signals: list[str] = []
+    monkeypatch.setattr(Scene, "signal", lambda _, name, number: signals.append(number.name))
+
+    async def another(*_: object, **more: object) -> int:
+        assert is_held(way)
+        assert not api.owners
+        return 1
+
+    monkeypatch.setattr(Scene, "until_deciding", another)
+    with scene.noted("fault: x"):
+        await faults.stand_still_before_it_evicts(scene, SHORT)
+    assert +scene.tally == {"fault: x": 1}
+    assert signals == ["SIGSTOP", "SIGCONT"]
+    assert scene.found == (["1 pods were ended by who led no more"] if lands else [])
+    assert not scene.needs_a_term
+
+
+@pytest.mark.fake_clock
+async def test_l5_without_a_plan_it_has_done_nothing() -> None:
+    way = Way()
+    api = LentApi(way, lands=True)
+    api.owners[0]["metadata"]["annotations"] = {v.QUEUE_RECLAIM: "on"}
+    scene = scene_with(api)
+    scene.ways = [way]
+    with scene.noted("fault: x"):
+        await faults.stand_still_before_it_evicts(scene, SHORT)
+    assert +scene.tally == {"fault: x, nothing done": 1}

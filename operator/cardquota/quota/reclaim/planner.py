@@ -60,8 +60,8 @@ def plans(
     put those before others whose plan is being carried out.
 
     `excluded`: uids of pods whose eviction was refused. `past_admission`: whether pods may end that
-    came past us. `now`: seconds since 1970, by which a pod that is being deleted may be late
-    (`LATE`): its cards are no room that comes; None: none is late.
+    came past us. `now`: seconds since 1970, by which the cards of a pod that is being
+    deleted may be no room that comes (`LATE`, `AWAITED`); None: they all are.
 
     Left out of the result is who has room at once, waits no longer, or is owed no more than what
     others of its queue get first. Not guaranteed: that what happens in the ledger between two steps

@@ -20,6 +20,8 @@ _NODES: Final = 1_000
 LATE: Final = 60.0
 """Seconds. Who is still there so long after its grace period may never go, and its cards are no
 room that comes."""
+AWAITED: Final = 900.0
+"""Seconds from now. Who goes later is no room that comes either: grace is what its owner chose."""
 
 _NEVER: Final = -(2**62)
 """The room of a broken card, whatever ends."""
@@ -55,7 +57,7 @@ class CardSlots:
     """Of some cards, on all nodes that take pods."""
 
     def __init__(self, ledger: LedgerReader, cards: Collection[str], now: float | None) -> None:
-        """`now`: seconds since 1970, by which pods are late; None: none is."""
+        """`now`: seconds since 1970, by which pods go late, or too late; None: none does."""
         self._ledger = ledger
         self._cards = cards
         self._now = now
@@ -109,10 +111,11 @@ class CardSlots:
         ]
 
     def leaves(self, record: PodRecord) -> bool:
-        """Whether a pod is being deleted, and may be expected to go."""
+        """Whether a pod is being deleted, and may be expected to go soon."""
         facts, now = record.facts, self._now
-        late = now is not None and facts.gone_by is not None and facts.gone_by + LATE < now
-        return facts.terminating and not late
+        if now is None or facts.gone_by is None:
+            return facts.terminating
+        return facts.terminating and now - LATE <= facts.gone_by <= now + AWAITED
 
     def gains(self, record: PodRecord) -> list[tuple[CardSlot, int]]:
         """What each slot has more once a bound pod is gone. Of memory whose card is not known, all
