@@ -27,7 +27,7 @@ from ..steps import Steps
 from .beneficiaries import is_owed, waits_for_node
 from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay, Victim
 from .slots import CardSlot, CardSlots, Kind, pack
-from .victims import Member, Rank, Scope, Unit, Units, in_order
+from .victims import Member, Rank, Scope, Unit, Units, gives_quota, in_order
 
 _SLOTS: Final = 32
 """CardSlots that one step looks at: some milliseconds."""
@@ -225,8 +225,7 @@ class _PlanRound:
         self._has_read_pods = True
 
     def _note_going(self, record: PodRecord) -> None:
-        group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
-        certain = self._slots.leaves(record) and (group is None or group.reservation is None)
+        certain = self._slots.leaves(record) and gives_quota(self._ledger, record)
         for card, amount in record.charge:
             if record.charge_state is ChargeState.ALLOCATED:
                 self._going[record.queue, card] += amount
@@ -275,7 +274,7 @@ class _PlanRound:
         # Nothing ends for a choice of cards if any of them has room, or is about to.
         for demand in demands:
             if not self._short(one, members, demand, now=True) and _fits(demand.kinds, now=True):
-                self._serve(one, demand)
+                self._serve(one, demand, now=True)
                 return None
         for demand in demands:
             demand.short = self._short(one, members, demand)
@@ -341,17 +340,17 @@ class _PlanRound:
         group = self._ledger.groups.get(members[0].facts.group) if members[0].facts.group else None
         room, found = QueueRoom(account, group), {}
         for card in {kind.card: None for kind in demand.kinds}:
-            left = room.left(card) + self._quota[one.queue, card]
+            left = room.left(card) - account.given_to_others(card) + self._quota[one.queue, card]
             left += 0 if now else self._coming[one.queue, card]
             found[card] = demand.asked(card) - left
         return {card: amount for card, amount in found.items() if amount > 0}
 
-    def _serve(self, one: Beneficiary, demand: _Demand) -> None:
-        """It has this room from now on: nobody else is promised it."""
+    def _serve(self, one: Beneficiary, demand: _Demand, *, now: bool = False) -> None:
+        """It has this room from now on: nobody else is promised it. `now`: it is free at once."""
         rooms: dict[CardSlot, int] = {}
-        pack(demand.kinds, rooms)
+        pack(demand.kinds, rooms, now=now)
         for slot, room in rooms.items():
-            slot.room = room
+            slot.take((slot.free if now else slot.room) - room)
         self._served.update(one.uids)
         for kind in demand.kinds:
             if one.way is ReclaimWay.PREEMPT:
@@ -410,7 +409,7 @@ class _PlanRound:
             for slot, amount in member.gains:
                 slot.room += amount
             for queue, card, amount in member.holds:
-                self._quota[queue, card] += amount
+                self._quota[queue, card] += amount if member.gives_quota else 0
                 self._spent[queue, card] += amount if member.bound else 0
         self._ended.update(ending)
         self._serve(one, demand)
@@ -547,7 +546,7 @@ class _PlanRound:
 
     def _freed(self, units: Sequence[Unit], card: str) -> int:
         """What the quota has more without them."""
-        ending = self._ending(units).values()
+        ending = (member for member in self._ending(units).values() if member.gives_quota)
         return sum(n for member in ending for _, c, n in member.holds if c == card)
 
     def _make_quota(self, trial: _PlanTrial, card: str, short: int) -> Steps[bool]:

@@ -42,6 +42,8 @@ class Member(NamedTuple):
     gains: Sequence[tuple[CardSlot, int]]
     """What slots have more when it is gone."""
     bound: bool
+    gives_quota: bool
+    """Whether its queue has more of its quota when it is gone."""
 
 
 @dataclass(slots=True, eq=False)
@@ -117,6 +119,14 @@ def protection_of(
     if facts.stamp is None and not (past and came_past):
         return Protection.PAST_ADMISSION
     return None if enforced else Protection.NOT_ENFORCED
+
+
+def gives_quota(ledger: LedgerReader, record: PodRecord) -> bool:
+    """Whether it is certain that its queue has more of its quota when a pod is gone: what is
+    reserved for its group may stand in its place.
+    """
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    return group is None or group.reservation is None
 
 
 class Staying(NamedTuple):
@@ -335,7 +345,8 @@ class Units:
         queue, facts = record.queue, record.facts
         holds = [(queue, card, n) for card, n in record.charge if n and is_card(card)]
         bound = facts.state is _BOUND
-        return Member(facts.uid, record, holds, self._slots.gains(record), bound)
+        gains, gives = self._slots.gains(record), gives_quota(self._ledger, record)
+        return Member(facts.uid, record, holds, gains, bound, gives)
 
     def _rank(self, member: Member) -> int:
         above, last = self._scope.above, self._last

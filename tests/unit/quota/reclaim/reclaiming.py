@@ -154,7 +154,8 @@ def unschedulable(found: PodBody) -> PodBody:
 
 def cluster(case: Mapping[str, Any]) -> Ledger:
     """All that a case has."""
-    ledger = a_ledger(a_namespace("team"), a_namespace("audited").in_mode("audit"))
+    audited, lends = a_namespace("audited").in_mode("audit"), bool(case.get("lends"))
+    ledger = a_ledger(a_namespace("team"), audited, lends_what_is_there=lends)
     things: list[Any] = [node(name, text) for name, text in case.get("nodes", {}).items()]
     things += [queue(name, text) for name, text in case.get("queues", {}).items()]
     things += [group(name, text) for name, text in case.get("groups", {}).items()]

@@ -76,8 +76,10 @@ waiting_pods = st.lists(
 )
 
 
-def ledger_of(cluster: PlanCluster, waiting: Sequence[PodBody] = ()) -> Ledger:
-    ledger = a_ledger(a_namespace("team"))
+def ledger_of(
+    cluster: PlanCluster, waiting: Sequence[PodBody] = (), *, lends: bool = False
+) -> Ledger:
+    ledger = a_ledger(a_namespace("team"), lends_what_is_there=lends)
     for name, amount in cluster.nodes.items():
         see(ledger, a_node(name).with_cards(H200, amount))
     for name, quota in cluster.quotas.items():
@@ -270,3 +272,21 @@ def test_l4_at_the_gate_quota_and_nodes_are_enough_and_only_lower_priority_ends(
             assert all(pod.priority < priority for pod in _pods(cluster, victims))
             assert {pod.queue for pod in _pods(cluster, victims)} == {queue}
             check_units(cluster, result, asked=[cards], short=max(0, short))
+
+
+@settings(max_examples=250)
+@given(clusters(), names(("a", "a", "b", "c")), st.integers(1, 4))
+def test_l4_who_others_ended_for_is_released_where_more_is_lent_than_there_is(
+    cluster: PlanCluster, queue: str, cards: int
+) -> None:
+    waits = a_pod("w").in_queue(queue).naming(H200).asking_for(cards).gated().with_priority(3)
+    ledger = ledger_of(cluster, [waits], lends=True)
+    release(ledger, queue)
+    for one in to_its_end(preempt_waiters(ledger, "9999")):
+        result = to_its_end(plan_for(ledger, one))
+        if isinstance(result, Plan):
+            leaving = {pod.name for pod in cluster.pods if pod.leaving}
+            for name in {*ended(result), *leaving}:
+                ledger.pod_gone(f"uid-{name}")
+            released, _ = release(ledger, queue)
+            assert released == [["w"]], result
