@@ -136,7 +136,7 @@ def check_units(cluster: PlanCluster, plan: Plan, *, asked: Sequence[int], short
 
 @settings(max_examples=250)
 @given(clusters(), waiting_pods)
-def test_l4_one_that_waits_gets_a_plan_if_any_set_of_pods_would_do(
+def test_l4_one_that_waits_gets_a_plan_if_whoever_ends_on_a_node_would_do(
     cluster: PlanCluster, waiting: list[tuple[str, int]]
 ) -> None:
     queue, cards = waiting[0]
@@ -156,18 +156,25 @@ def test_l4_one_that_waits_gets_a_plan_if_any_set_of_pods_would_do(
         assert result.obstacle is Obstacle.LEAVING
         return
     units = cluster.reclaimable()
-    may_end = any(
-        cluster.keeps_deserved(names) and placeable(cluster.free(names), [cards])
-        for names in cluster.sets(units)
-    )
-    assert isinstance(result, Plan) == may_end, result
-    if isinstance(result, Plan):
+    if not isinstance(result, Plan):
+        assert not any(gives(cluster, units, node, cards) for node in cluster.nodes), result
+    else:
         victims = ended(result)
         assert cluster.keeps_deserved(victims)
         assert all(pod.preemptable and not pod.leaving for pod in _pods(cluster, victims))
         check_units(cluster, result, asked=[cards])
         check_size(cluster, victims, cards)
         assert result.freed == sum(pod.cards for pod in _pods(cluster, victims))
+
+
+def gives(
+    cluster: PlanCluster, units: Sequence[tuple[PlanPod, ...]], node: str, cards: int
+) -> bool:
+    """Whether so many come free on a node by any set of its units to which none could be added."""
+    here = [unit for unit in units if any(pod.node == node for pod in unit)]
+    able = [*filter(cluster.keeps_deserved, cluster.sets(here))]
+    largest = [names for names in able if not any(names < other for other in able)]
+    return all(cluster.free(names)[node] >= cards for names in largest)
 
 
 def _pods(cluster: PlanCluster, names: frozenset[str]) -> list[PlanPod]:
