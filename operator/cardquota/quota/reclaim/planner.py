@@ -450,15 +450,7 @@ class _PlanRound:
 
     def _make_room(self, trial: _PlanTrial, kind: Kind, number: int) -> Steps[bool]:
         """End units until so many more pods of a kind have room."""
-        offers: list[_Offer] = []
-        changed = dict[CardSlot, None]()
-        for seen, (rank, place) in enumerate(self._promising(trial, kind)):
-            if seen >= _SEEN and offers and rank[:2] >= offers[0].cost.worst:
-                break
-            if seen % _SLOTS == 0:
-                yield
-            if offer := self._offer(trial, kind.slots[place], kind.amount):
-                heappush(offers, offer)
+        offers, changed = (yield from self._offers(trial, kind)), dict[CardSlot, None]()
         usable = set(kind.slots)
         while number:
             fitting = next((s for s in changed if self._room(trial, s) >= kind.amount), None)
@@ -485,6 +477,18 @@ class _PlanRound:
             heappush(offers, taken)
             yield
         return True
+
+    def _offers(self, trial: _PlanTrial, kind: Kind) -> Steps[list[_Offer]]:
+        """A heap."""
+        found: list[_Offer] = []
+        for seen, (rank, place) in enumerate(self._promising(trial, kind)):
+            if seen >= _SEEN and found and rank[:2] >= found[0].cost.worst:
+                break
+            if seen % _SLOTS == 0:
+                yield
+            if offer := self._offer(trial, kind.slots[place], kind.amount):
+                heappush(found, offer)
+        return found
 
     def _promising(self, trial: _PlanTrial, kind: Kind) -> list[tuple[Rank, int]]:
         """The places of the slots to be looked at, each after the rank of its first unit."""

@@ -9,6 +9,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..vocabulary import Mode
+from .beneficiaries import lacking_members
 from .plan import ReclaimWay
 from .victims import protection_of
 
@@ -53,15 +54,13 @@ def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
         True,
         waiting[0].queue,
         group.priority or 0,
-        _asked(waiting, card),
+        _asked(lacking_members(group) or waiting, card),
     )
 
 
 def has_started(group: PodGroupState) -> bool:
-    """Whether a gang has its minimum on nodes, and no other member was released without one."""
-    if group.bound + len(group.succeeded) < max(1, group.minimum):
-        return False
-    return not any(one.facts.state is State.OPEN for one in group.members.values())
+    """Whether a gang has its minimum on nodes: the others wait for nodes one by one (L3)."""
+    return group.bound + len(group.succeeded) >= max(1, group.minimum)
 
 
 def _asked(records: Iterable[PodRecord], card: str) -> int:

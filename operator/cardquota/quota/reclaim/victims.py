@@ -133,7 +133,7 @@ class Staying(NamedTuple):
     """The members of a group that hold something and are not being deleted."""
 
     needed: list[PodRecord]
-    """On nodes: those bound first, up to the minimum."""
+    """On nodes: those bound first, up to the minimum; all, where it says a minimum of each task."""
     elastic: list[PodRecord]
     """On nodes: those beyond it."""
     coming: list[PodRecord]
@@ -151,7 +151,8 @@ def staying_members(group: PodGroupState) -> Staying:
     bound = [one for one in staying if one.facts.state is _BOUND]
     bound.sort(key=lambda one: bound_key(one.facts))
     coming = [one for one in staying if one.facts.state is not _BOUND]
-    return Staying(bound[: group.minimum], bound[group.minimum :], coming)
+    least = len(bound) if group.tasks else group.minimum
+    return Staying(bound[:least], bound[least:], coming)
 
 
 class Units:
@@ -273,7 +274,7 @@ class Units:
         """
         staying = staying_members(group)
         needed, elastic, coming = staying
-        if len(needed) == group.minimum:
+        if len(needed) == group.minimum and not group.tasks:
             elastic = [*elastic, *filter(self._may_be_seen, coming)]
         for one in elastic:
             self._add_one(one, elastic=True)

@@ -84,11 +84,15 @@ def queue(name: str, text: object) -> QueueBody:
 
 
 def group(name: str, text: object) -> GroupBody:
-    """Its queue and its minimum; `preemptable=false`, `label=false`, `reserved=` cards."""
+    """Its queue and its minimum; `preemptable=false`, `label=false`, `reserved=` cards, `task=`
+    how many of the task worker.
+    """
     words = CaseWords.of(text)
     found = a_group(name).in_queue(words.first[0]).of(int(words.first[1]))
     if words.get("label"):
         found = found.labelled(v.PREEMPTABLE, words.get("label"))
+    if words.get("task"):
+        found = found.of_tasks({"worker": int(words.get("task"))})
     if words.get("reserved"):
         found = found.reserving(words.first[0], {H200: int(words.get("reserved"))})
     return found.annotated(v.PREEMPTABLE, words.get("preemptable") or None)
