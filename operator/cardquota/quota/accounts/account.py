@@ -128,6 +128,9 @@ class CardLending(Protocol):
     def allowed(self, account: "AccountReader", card: str, most: int) -> int:
         """What a queue may hold of one of them now, at most `most`."""
 
+    def given_to_others(self, account: "AccountReader", card: str, most: int) -> int:
+        """Of what it gives back of one of them, how much is not for itself."""
+
     def numbers(self, account: "AccountReader", card: str) -> LentNumbers | None:
         """For the words of a shortfall. None: there is nothing to say."""
 
@@ -140,6 +143,9 @@ class _NothingLent:
 
     def allowed(self, account: "AccountReader", card: str, most: int) -> int:
         return most
+
+    def given_to_others(self, account: "AccountReader", card: str, most: int) -> int:
+        return 0
 
     def numbers(self, account: "AccountReader", card: str) -> LentNumbers | None:
         return None
@@ -206,6 +212,12 @@ class AccountReader:
         if dimension in self._lending.cards:
             return self._lending.allowed(self, dimension, limit + beyond)
         return limit + beyond
+
+    def given_to_others(self, card: str) -> int:
+        """Of what the queue gives back of a card, how much does not make it room of its own, since
+        more is lent than the cluster has (L2).
+        """
+        return self._lending.given_to_others(self, card, self.quota.get(card, 0))
 
     def lent_numbers(self, dimension: str) -> LentNumbers | None:
         """Of a card that somebody lends, or says that it is owed: why it may hold no more."""

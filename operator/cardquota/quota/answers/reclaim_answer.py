@@ -27,6 +27,7 @@ from ..reclaim.beneficiaries import (
     may_have_room_made,
     reclaim_waiters,
     waits_for_node,
+    waits_with,
 )
 from ..reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay
 from ..reclaim.planner import plan_for
@@ -107,10 +108,11 @@ def _lacks_node(
     ledger: LedgerReader, record: PodRecord
 ) -> tuple[Beneficiary, Sequence[PodRecord]] | None:
     """The same of one that was released, if no node was found for it, or for any of its gang."""
-    group = gang_of(ledger, record)
-    of_group = [record] if group is None else group.members.values()
-    members = [one for one in of_group if waits_for_node(one)]
-    if not any(one.facts.uid in ledger.unplaced for one in members):
+    if not waits_for_node(record):
+        return None
+    group, members = waits_with(ledger, record)
+    waiting = members if group is None else group.members.values()
+    if not any(one.facts.uid in ledger.unplaced for one in waiting):
         return None
     charged = (card for one in members for card, n in one.charge if n and is_card(card))
     card = next(charged, "")

@@ -138,6 +138,17 @@ class Lending:
         lent.waiting[name] = None
         return found
 
+    def given_to_others(self, account: AccountReader, card: str, most: int) -> int:
+        """Of what a queue gives back of a card, how much is not for itself: more is lent than there
+        is. `most`: what it may hold in any case.
+        """
+        lent = self._current(card)
+        if lent is None:
+            return 0
+        held = lent.held.get(account.name, 0)
+        borrowed = held - self._shares.shown(account.name, card)
+        return max(0, min(lent.taken - lent.total, borrowed) - max(0, held - most))
+
     def numbers(self, account: AccountReader, card: str) -> LentNumbers | None:
         """Why a queue may hold no more of a card. None: it is not lent, and nobody says what he is
         owed of it.

@@ -42,14 +42,12 @@ def reclaim_waiters(
         record = ledger.pods.get(uid)
         if record is None or since.get(uid, now) + after > now or not waits_for_node(record):
             continue
-        group = gang_of(ledger, record)
-        members = [record]
+        group, members = waits_with(ledger, record)
         if group is not None:
             if group.key in gangs:
                 continue
             gangs.add(group.key)
-            members = [one for one in group.members.values() if waits_for_node(one)]
-        card = next(filter(None, map(_card_of, [record, *members])), "")
+        card = next(filter(None, map(_card_of, members)), "")
         if card and may_have_room_made(ledger, members) and is_owed(ledger, members):
             one = beneficiary_of(ReclaimWay.RECLAIM, members, group, card)
             made = min(member.facts.created for member in members)
@@ -126,6 +124,27 @@ def gang_of(ledger: LedgerReader, record: PodRecord) -> PodGroupState | None:
     """The gang of a pod; None: it is in none."""
     group = ledger.groups.get(record.facts.group) if record.facts.group else None
     return group if group is not None and group.gang else None
+
+
+def waits_with(
+    ledger: LedgerReader, record: PodRecord
+) -> tuple[PodGroupState | None, Sequence[PodRecord]]:
+    """A pod that waits for a node, alone; or its gang with the members that get nodes together."""
+    group = gang_of(ledger, record)
+    lacking = lacking_members(group) if group is not None else ()
+    return (group, lacking) if lacking else (None, [record])
+
+
+def lacking_members(group: PodGroupState) -> Sequence[PodRecord]:
+    """Those that wait for a node and are missing there for the minimum of a gang, in order; all
+    that wait, where it says a minimum of each task. None once its minimum is on nodes: then each
+    waits for itself.
+    """
+    missing = group.minimum - group.bound - len(group.succeeded)
+    if missing <= 0:
+        return ()
+    waiting = sorted(filter(waits_for_node, group.members.values()), key=lambda r: r.sort_key)
+    return waiting if group.tasks else waiting[:missing]
 
 
 def cards_asked(members: Sequence[PodRecord]) -> MutableAmounts:

@@ -1,9 +1,9 @@
 """What has to end so that those who wait have room (L3, L4).
 
 A round looks at all pods once, if anybody needs that others end, and makes one plan after the
-other. Each sees what the ones before it end and take. Of one pod that waits the plan is found if
-there is any, as far as a node's pods may be tried; a gang is served member by member, so that for
-it one may be missed.
+other. Each sees what the ones before it end and take. No sets of units are tried: of each node the
+first ones in order count that a queue can afford, and a gang is served member by member. So a plan
+may be missed.
 
 How the victims of one member are found: on each node that it may use the first units in order until
 there is enough; then those are left out again, the last ones first, that are not needed. The node
@@ -27,19 +27,17 @@ from ..steps import Steps
 from .beneficiaries import is_owed, waits_for_node
 from .plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay, Victim
 from .slots import CardSlot, CardSlots, Kind, pack
-from .victims import Member, Rank, Scope, Unit, Units, in_order
+from .victims import Member, Rank, Scope, Unit, Units, gives_quota, in_order
 
 _SLOTS: Final = 32
 """CardSlots that one step looks at: some milliseconds."""
 _SEEN: Final = 128
-"""CardSlots that are looked at in any case, the most promising ones; then only those that may come
-before the best of them."""
+"""CardSlots that are looked at in any case; then only those that may come before the best of these
+by what is elastic and by priority."""
 _MOST_SEEN: Final = 1_024
-"""CardSlots that are looked at."""
+"""CardSlots that are looked at: those whose first pods come first in order."""
 _UNITS: Final = 1_024
 """Units that one step looks at: the same."""
-_TRIED: Final = 1_000
-"""Sets of units of one slot that are tried, where the first ones in order are not enough."""
 _NAMED: Final = 5
 """Queues that an obstacle names."""
 _RELAXED: Final = (Obstacle.BUDGET, Obstacle.PROTECTED)
@@ -225,8 +223,7 @@ class _PlanRound:
         self._has_read_pods = True
 
     def _note_going(self, record: PodRecord) -> None:
-        group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
-        certain = self._slots.leaves(record) and (group is None or group.reservation is None)
+        certain = self._slots.leaves(record) and gives_quota(self._ledger, record)
         for card, amount in record.charge:
             if record.charge_state is ChargeState.ALLOCATED:
                 self._going[record.queue, card] += amount
@@ -275,7 +272,7 @@ class _PlanRound:
         # Nothing ends for a choice of cards if any of them has room, or is about to.
         for demand in demands:
             if not self._short(one, members, demand, now=True) and _fits(demand.kinds, now=True):
-                self._serve(one, demand)
+                self._serve(one, demand, now=True)
                 return None
         for demand in demands:
             demand.short = self._short(one, members, demand)
@@ -341,17 +338,17 @@ class _PlanRound:
         group = self._ledger.groups.get(members[0].facts.group) if members[0].facts.group else None
         room, found = QueueRoom(account, group), {}
         for card in {kind.card: None for kind in demand.kinds}:
-            left = room.left(card) + self._quota[one.queue, card]
+            left = room.left(card) - account.given_to_others(card) + self._quota[one.queue, card]
             left += 0 if now else self._coming[one.queue, card]
             found[card] = demand.asked(card) - left
         return {card: amount for card, amount in found.items() if amount > 0}
 
-    def _serve(self, one: Beneficiary, demand: _Demand) -> None:
-        """It has this room from now on: nobody else is promised it."""
+    def _serve(self, one: Beneficiary, demand: _Demand, *, now: bool = False) -> None:
+        """It has this room from now on: nobody else is promised it. `now`: it is free at once."""
         rooms: dict[CardSlot, int] = {}
-        pack(demand.kinds, rooms)
+        pack(demand.kinds, rooms, now=now)
         for slot, room in rooms.items():
-            slot.room = room
+            slot.take((slot.free if now else slot.room) - room)
         self._served.update(one.uids)
         for kind in demand.kinds:
             if one.way is ReclaimWay.PREEMPT:
@@ -410,7 +407,7 @@ class _PlanRound:
             for slot, amount in member.gains:
                 slot.room += amount
             for queue, card, amount in member.holds:
-                self._quota[queue, card] += amount
+                self._quota[queue, card] += amount if member.gives_quota else 0
                 self._spent[queue, card] += amount if member.bound else 0
         self._ended.update(ending)
         self._serve(one, demand)
@@ -453,9 +450,7 @@ class _PlanRound:
 
     def _make_room(self, trial: _PlanTrial, kind: Kind, number: int) -> Steps[bool]:
         """End units until so many more pods of a kind have room."""
-        offers: list[_Offer] = []
-        unseen = self._promising(trial, kind)
-        seen, changed = 0, dict[CardSlot, None]()
+        offers, changed = (yield from self._offers(trial, kind)), dict[CardSlot, None]()
         usable = set(kind.slots)
         while number:
             fitting = next((s for s in changed if self._room(trial, s) >= kind.amount), None)
@@ -463,13 +458,6 @@ class _PlanRound:
                 trial.rooms[fitting] = self._room(trial, fitting) - kind.amount
                 number -= 1
                 continue
-            while unseen and (seen < _SEEN or _may_be_better(unseen[-1][0], offers)):
-                offer = self._offer(trial, kind.slots[unseen.pop()[1]], kind.amount)
-                seen += 1
-                if offer is not None:
-                    heappush(offers, offer)
-                if seen % _SLOTS == 0:
-                    yield
             if not offers or len(trial.ending) > 2 * MOST_VICTIMS:
                 return False
             taken = heappop(offers)
@@ -490,16 +478,26 @@ class _PlanRound:
             yield
         return True
 
+    def _offers(self, trial: _PlanTrial, kind: Kind) -> Steps[list[_Offer]]:
+        """A heap."""
+        found: list[_Offer] = []
+        for seen, (rank, place) in enumerate(self._promising(trial, kind)):
+            if seen >= _SEEN and found and rank[:2] >= found[0].cost.worst:
+                break
+            if seen % _SLOTS == 0:
+                yield
+            if offer := self._offer(trial, kind.slots[place], kind.amount):
+                heappush(found, offer)
+        return found
+
     def _promising(self, trial: _PlanTrial, kind: Kind) -> list[tuple[Rank, int]]:
-        """The places of the slots to be looked at, with the rank of their first unit; the first in
-        order is the last one here.
-        """
+        """The places of the slots to be looked at, each after the rank of its first unit."""
         found: list[tuple[Rank, int]] = []
         for place, slot in enumerate(kind.slots):
             rank = self._units.first(slot, kind.amount - self._room(trial, slot))
             if rank is not None:
                 found.append((rank, place))
-        return sorted(found, reverse=True)[-_MOST_SEEN:]
+        return sorted(found)[:_MOST_SEEN]
 
     def _room(self, trial: _PlanTrial, slot: CardSlot) -> int:
         return trial.rooms.get(slot, slot.room)
@@ -532,13 +530,7 @@ class _PlanRound:
             if self._may_end(unit, trial):
                 picked.add(unit)
         if picked.gained < need:
-            candidates = [unit for unit in units if self._may_end(unit, trial)]
-            if len(candidates) == len(picked.units):
-                return None
-            found = picked.search(candidates, need)
-            if found is None:
-                return None
-            picked = found
+            return None
         chosen = picked.needed(need)
         pods = _uids(chosen) - trial.ending
         worst = max(unit.order for unit in chosen)
@@ -547,7 +539,7 @@ class _PlanRound:
 
     def _freed(self, units: Sequence[Unit], card: str) -> int:
         """What the quota has more without them."""
-        ending = self._ending(units).values()
+        ending = (member for member in self._ending(units).values() if member.gives_quota)
         return sum(n for member in ending for _, c, n in member.holds if c == card)
 
     def _make_quota(self, trial: _PlanTrial, card: str, short: int) -> Steps[bool]:
@@ -618,15 +610,13 @@ class _Picked:
         self.units: list[Unit] = []
         self.gained = 0
 
-    def add(self, unit: Unit) -> bool:
-        """Take it, if that makes room and its queue still holds what it deserves. Returns whether
-        it was taken.
-        """
+    def add(self, unit: Unit) -> None:
+        """Take it, if that makes room and its queue still holds what it deserves."""
         slot, ending = self._slot, self._ending
         fresh = [m for m in self._round.fresh(self._trial, unit) if m.uid not in ending]
         gain = sum([n for member in fresh for where, n in member.gains if where is slot])
         if not gain:
-            return False
+            return
         if self._trial.party.way is ReclaimWay.RECLAIM:
             more = dict(self._spent)
             for member in fresh:
@@ -634,14 +624,13 @@ class _Picked:
                     for queue, card, amount in member.holds:
                         more[queue, card] = more.get((queue, card), 0) + amount
             if not self._round.affords(self._trial, more):
-                return False
+                return
             self._spent = more
         for member in fresh:
             ending[member.uid] = member
         self.units.append(unit)
         self._gains.append(gain)
         self.gained += gain
-        return True
 
     def _gain_of(self, units: Iterable[Unit]) -> int:
         slot = self._slot
@@ -664,39 +653,6 @@ class _Picked:
             if self._gain_of(others) >= need:
                 kept = others
         return kept
-
-    def search(self, candidates: Sequence[Unit], need: int) -> "_Picked | None":
-        """The first set in order that is enough, among so many; None: none was found."""
-        tried = 0
-
-        def go_on(picked: _Picked, index: int) -> _Picked | None:
-            nonlocal tried
-            tried += 1
-            if picked.gained >= need:
-                return picked
-            rest = candidates[index:]
-            if tried > _TRIED or not rest or self._gain_of([*picked.units, *rest]) < need:
-                return None
-            taken = picked.copy()
-            found = go_on(taken, index + 1) if taken.add(rest[0]) else None
-            return found or go_on(picked, index + 1)
-
-        return go_on(_Picked(self._round, self._trial, self._slot), 0)
-
-    def copy(self) -> "_Picked":
-        """One to which others may be added."""
-        found = _Picked(self._round, self._trial, self._slot)
-        found._ending, found._spent = dict(self._ending), self._spent
-        found._gains, found.units = list(self._gains), list(self.units)
-        found.gained = self.gained
-        return found
-
-
-def _may_be_better(rank: Rank, offers: Sequence[_Offer]) -> bool:
-    """Whether a slot whose first unit has this rank may come before the best of these, by what is
-    elastic and by priority.
-    """
-    return not offers or rank[:2] < offers[0].cost.worst
 
 
 def _fits(kinds: Sequence[Kind], *, now: bool = False) -> bool:

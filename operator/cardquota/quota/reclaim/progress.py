@@ -10,7 +10,7 @@ from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..steps import Steps
 from ..vocabulary import Mode
-from .beneficiaries import AT_A_TIME, is_owed, waits_for_node
+from .beneficiaries import AT_A_TIME, is_owed, lacking_members, waits_for_node
 from .plan import ReclaimWay
 from .victims import protection_of, staying_members
 
@@ -58,15 +58,13 @@ def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
         True,
         waiting[0].queue,
         group.priority or 0,
-        _asked(waiting, card),
+        _asked(lacking_members(group) or waiting, card),
     )
 
 
 def has_started(group: PodGroupState) -> bool:
-    """Whether a gang has its minimum on nodes, and no other member was released without one."""
-    if group.bound + len(group.succeeded) < max(1, group.minimum):
-        return False
-    return not any(one.facts.state is State.OPEN for one in group.members.values())
+    """Whether a gang has its minimum on nodes: the others wait for nodes one by one (L3)."""
+    return group.bound + len(group.succeeded) >= max(1, group.minimum)
 
 
 def _asked(records: Iterable[PodRecord], card: str) -> int:
@@ -90,7 +88,7 @@ def started(ledger: LedgerReader, key: str) -> bool:
 def is_still_owed(ledger: LedgerReader, key: str) -> bool:
     """Whether the queue of who waits for a node still deserves what it asks for (L3)."""
     record, group = ledger.pods.get(key), ledger.groups.get(key)
-    pods = [record] if record is not None else list(group.members.values()) if group else []
+    pods = [record] if record is not None else lacking_members(group) if group else []
     waiting = list(filter(waits_for_node, pods))
     return bool(waiting) and is_owed(ledger, waiting)
 

@@ -38,7 +38,12 @@ class CardSlot:
         self.free = free
         """What a pod could have at once."""
         self.room = free
-        """The same, with what comes free and without what is promised to others."""
+        """The same, with what comes free."""
+
+    def take(self, amount: int) -> None:
+        """So much is promised, of what is free at once first."""
+        self.room -= amount
+        self.free -= min(amount, max(0, self.free))
 
 
 class Kind(NamedTuple):

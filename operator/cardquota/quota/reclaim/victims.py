@@ -42,6 +42,8 @@ class Member(NamedTuple):
     gains: Sequence[tuple[CardSlot, int]]
     """What slots have more when it is gone."""
     bound: bool
+    gives_quota: bool
+    """Whether its queue has more of its quota when it is gone."""
 
 
 @dataclass(slots=True, eq=False)
@@ -119,11 +121,19 @@ def protection_of(
     return None if enforced else Protection.NOT_ENFORCED
 
 
+def gives_quota(ledger: LedgerReader, record: PodRecord) -> bool:
+    """Whether it is certain that its queue has more of its quota when a pod is gone: what is
+    reserved for its group may stand in its place.
+    """
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    return group is None or group.reservation is None
+
+
 class Staying(NamedTuple):
     """The members of a group that hold something and are not being deleted."""
 
     needed: list[PodRecord]
-    """On nodes: those bound first, up to the minimum."""
+    """On nodes: those bound first, up to the minimum; all, where it says a minimum of each task."""
     elastic: list[PodRecord]
     """On nodes: those beyond it."""
     coming: list[PodRecord]
@@ -141,7 +151,8 @@ def staying_members(group: PodGroupState) -> Staying:
     bound = [one for one in staying if one.facts.state is _BOUND]
     bound.sort(key=lambda one: bound_key(one.facts))
     coming = [one for one in staying if one.facts.state is not _BOUND]
-    return Staying(bound[: group.minimum], bound[group.minimum :], coming)
+    least = len(bound) if group.tasks else group.minimum
+    return Staying(bound[:least], bound[least:], coming)
 
 
 class Units:
@@ -263,7 +274,7 @@ class Units:
         """
         staying = staying_members(group)
         needed, elastic, coming = staying
-        if len(needed) == group.minimum:
+        if len(needed) == group.minimum and not group.tasks:
             elastic = [*elastic, *filter(self._may_be_seen, coming)]
         for one in elastic:
             self._add_one(one, elastic=True)
@@ -335,7 +346,8 @@ class Units:
         queue, facts = record.queue, record.facts
         holds = [(queue, card, n) for card, n in record.charge if n and is_card(card)]
         bound = facts.state is _BOUND
-        return Member(facts.uid, record, holds, self._slots.gains(record), bound)
+        gains, gives = self._slots.gains(record), gives_quota(self._ledger, record)
+        return Member(facts.uid, record, holds, gains, bound, gives)
 
     def _rank(self, member: Member) -> int:
         above, last = self._scope.above, self._last

@@ -84,11 +84,15 @@ def queue(name: str, text: object) -> QueueBody:
 
 
 def group(name: str, text: object) -> GroupBody:
-    """Its queue and its minimum; `preemptable=false`, `label=false`, `reserved=` cards."""
+    """Its queue and its minimum; `preemptable=false`, `label=false`, `reserved=` cards, `task=`
+    how many of the task worker.
+    """
     words = CaseWords.of(text)
     found = a_group(name).in_queue(words.first[0]).of(int(words.first[1]))
     if words.get("label"):
         found = found.labelled(v.PREEMPTABLE, words.get("label"))
+    if words.get("task"):
+        found = found.of_tasks({"worker": int(words.get("task"))})
     if words.get("reserved"):
         found = found.reserving(words.first[0], {H200: int(words.get("reserved"))})
     return found.annotated(v.PREEMPTABLE, words.get("preemptable") or None)
@@ -154,7 +158,8 @@ def unschedulable(found: PodBody) -> PodBody:
 
 def cluster(case: Mapping[str, Any]) -> Ledger:
     """All that a case has."""
-    ledger = a_ledger(a_namespace("team"), a_namespace("audited").in_mode("audit"))
+    audited, lends = a_namespace("audited").in_mode("audit"), bool(case.get("lends"))
+    ledger = a_ledger(a_namespace("team"), audited, lends_what_is_there=lends)
     things: list[Any] = [node(name, text) for name, text in case.get("nodes", {}).items()]
     things += [queue(name, text) for name, text in case.get("queues", {}).items()]
     things += [group(name, text) for name, text in case.get("groups", {}).items()]

@@ -200,6 +200,7 @@ def a_day(queues: int, seed: int, sizes: tuple[int, ...], changes: int) -> Day:
     return day
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("queues", "seed", "sizes"),
     [(2, 1, (1,)), (2, 2, (1, 2, 4)), (10, 3, (1,)), (10, 4, (1, 2, 4))],

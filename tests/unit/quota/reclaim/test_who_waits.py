@@ -8,9 +8,10 @@ from cardquota.quota import to_its_end
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reclaim import plans, preempt_waiters, reclaim_waiters
+from cardquota.quota.reclaim.progress import waiting_one
 
 from ..releasing import release
-from .reclaiming import cluster, told, unschedulable, waiters
+from .reclaiming import bound, cluster, told, unschedulable, waiters
 
 CASE = {
     "nodes": {"n1": "8"},
@@ -152,3 +153,20 @@ def test_l3_a_pod_keeps_its_tolerations_until_it_has_a_node() -> None:
     pod = released().with_spec(tolerations=[{"operator": "Exists", "key": "team"}])
     assert len(pod.facts().tolerations) == 1
     assert not pod.on_node("n1").facts().tolerations
+
+
+def test_l3_a_gang_waits_for_its_minimum_and_its_other_members_for_themselves() -> None:
+    case = {
+        "nodes": {"n1": 8},
+        "queues": {"b": 8},
+        "groups": {"h": "b 2"},
+        "bound": {"h1": "b 1 n1 group=h"},
+        "unplaced": dict.fromkeys(("w1", "w2", "w3"), "b 1 group=h"),
+    }
+    ledger = cluster(case)
+    one = waiting_one(ledger, "team/h", H200)
+    assert one is not None
+    assert one.asked == 1
+    see(ledger, bound("w1", "b 1 n1 group=h"))
+    assert waiting_one(ledger, "team/h", H200) is None
+    assert waiting_one(ledger, "uid-w2", H200) is not None

@@ -252,7 +252,7 @@ GOING = (State.OPEN, State.BOUND)
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_l2_nobody_has_what_is_not_there_and_nobody_waits_for_what_is_his(seed: int) -> None:
     history = LendingHistory(seed)
     for _ in range(EVENTS):
