@@ -583,7 +583,8 @@ class Reclaimer:
             if one is not None and not course.over:
                 queue = _kept_in(course.plan.way, one.queue)
                 room = KeptRoom(key, one.namespace, one.name, one.group, queue)
-                rooms.setdefault(course.plan.card, room)
+                for card in one.cards:
+                    rooms.setdefault(card, room)
         if rooms != self._ledger.kept_rooms:
             self._ledger.decisions.keep_rooms(rooms)
             self._changed()

@@ -33,6 +33,8 @@ class WaitingOne(NamedTuple):
     """The lowest of its pods."""
     asked: int
     """Cards of the plan's kind that its pods without a node ask for."""
+    cards: frozenset[str]
+    """The cards that these need: that of the plan, and of a gang any other."""
 
 
 def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
@@ -44,8 +46,9 @@ def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
         facts = record.facts
         if facts.terminating or facts.state is State.BOUND:
             return None
-        asked = _asked([record], card)
-        return WaitingOne(facts.namespace, facts.name, False, record.queue, facts.priority, asked)
+        asked, cards = _asked([record], card), frozenset((card,))
+        queue, priority = record.queue, facts.priority
+        return WaitingOne(facts.namespace, facts.name, False, queue, priority, asked, cards)
     if group is None or group.facts is None:
         return None
     waiting = [one for one in group.members.values() if one.facts.state is not State.BOUND]
@@ -59,6 +62,7 @@ def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
         waiting[0].queue,
         group.priority or 0,
         _asked(lacking_members(group) or waiting, card),
+        frozenset((card,)).union(*map(_cards_of, waiting)),
     )
 
 
@@ -75,6 +79,13 @@ def _asked(records: Iterable[PodRecord], card: str) -> int:
         elif card in one.request.cards:
             found += one.request.amount
     return found
+
+
+def _cards_of(record: PodRecord) -> list[str]:
+    """That for which it was released, or the only one that it asks for."""
+    if record.request is None:
+        return [card for card, amount in record.charge if amount and is_card(card)]
+    return list(record.request.cards) if len(record.request.cards) == 1 else []
 
 
 def started(ledger: LedgerReader, key: str) -> bool:
@@ -119,13 +130,13 @@ class Leaving:
     """What pods on nodes hold that are about to go, each of them once."""
 
     def __init__(self) -> None:
-        self._uids: set[str] = set()
+        self.uids: set[str] = set()
         self._held: MutableLeaving = {}
 
     def add(self, record: PodRecord) -> None:
         """Another one that goes, unless it is known."""
-        if record.facts.uid not in self._uids:
-            self._uids.add(record.facts.uid)
+        if record.facts.uid not in self.uids:
+            self.uids.add(record.facts.uid)
             for place, amount in _held_on_node(record):
                 self._held[place] = self._held.get(place, 0) + amount
 
@@ -134,7 +145,7 @@ class Leaving:
         found: MutableLeaving = {}
         for record in unit:
             for place, amount in _held_on_node(record):
-                added = amount if record.facts.uid not in self._uids else 0
+                added = amount if record.facts.uid not in self.uids else 0
                 found[place] = found.get(place, self._held.get(place, 0)) + added
         return found
 
@@ -167,11 +178,15 @@ def may_still_end(
     past_admission: bool,
 ) -> bool:
     """Whether pods of a plan may end together now (L4), for one that waits; the plan may have been
-    made a while ago, or by somebody else. Inside a queue they are of a lower priority. Between
-    queues theirs gives back, and still holds without them, and without what is `leaving` besides,
-    what it deserves.
+    made a while ago, or by somebody else. Their gangs keep their minimum, or end whole. Inside a
+    queue they are of a lower priority. Between queues theirs gives back, and still holds without
+    them, and without what is `leaving` besides, what it deserves.
     """
     if not all(is_unprotected(ledger, record, past_admission=past_admission) for record in unit):
+        return False
+    going = {record.facts.uid for record in unit} | leaving.uids
+    groups = {record.facts.group for record in unit if record.facts.group}
+    if not all(_keeps_its_minimum(ledger.groups.get(key), going) for key in groups):
         return False
     if way is ReclaimWay.PREEMPT:
         return all(r.queue == one.queue and r.facts.priority < one.priority for r in unit)
@@ -186,6 +201,17 @@ def may_still_end(
         if held - amount < ledger.shares.shown(queue, card):
             return False
     return True
+
+
+def _keeps_its_minimum(group: PodGroupState | None, going: Collection[str]) -> bool:
+    """Whether a gang has its minimum on nodes without these pods, by uid, or none stays of it."""
+    if group is None or not group.gang:
+        return True
+    staying = staying_members(group)
+    if all(one.facts.uid in going for one in staying.everybody):
+        return True
+    bound = [*staying.needed, *staying.elastic]
+    return sum(one.facts.uid not in going for one in bound) >= group.minimum
 
 
 def is_unprotected(ledger: LedgerReader, record: PodRecord, *, past_admission: bool) -> bool:

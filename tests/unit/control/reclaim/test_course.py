@@ -13,7 +13,7 @@ from cardquota.quota.plan_record import PlanRecord, plan_text
 from cardquota.quota.reclaim import PAUSE
 from cardquota.settings import Settings
 
-from ..fakes import Call, lost, refused
+from ..fakes import TERM, Call, lost, refused
 from .stage import BOTH, NOW, a_card, full, no_disruption, reclaiming, runs, unplaced
 
 pytestmark = pytest.mark.fake_clock
@@ -186,6 +186,34 @@ async def test_one_that_was_protected_meanwhile_is_spared() -> None:
         stage.script.on_call = protect
         await asyncio.sleep(LONG)
         assert len(stage.evicted) == 3
+
+
+async def test_who_is_needed_by_now_is_elastic_no_more() -> None:
+    """Another member is gone since the plan was made."""
+    members = [runs(f"g{n}", at=n).in_group("gang") for n in range(3)]
+    group, others = a_group("gang").in_queue("red").of(2), [kept(f"r{n}") for n in range(5)]
+    async with reclaiming(group, *others, *members, unplaced("w")) as stage:
+
+        def one_goes(call: Call) -> None:
+            if not call.path.endswith("/eviction") and "g0" in stage.bodies:
+                assert call.body["metadata"]["uid"] == "uid-w"
+                stage.goes("g0")
+
+        stage.script.on_call = one_goes
+        await asyncio.sleep(LONG)
+        assert "g0" not in stage.bodies
+        assert stage.evicted == []
+
+
+async def test_every_card_that_a_gang_needs_is_kept() -> None:
+    plan = PlanRecord(TERM, NOW, "reclaim", H200, ("uid-r7",))
+    group = a_group("gang").in_queue("blue").of(2).annotated(v.RECLAIM_PLAN, plan_text(plan))
+    other = unplaced("m1").naming(H800).stamped("blue", {H800: 1})
+    members = [one.in_group("gang") for one in (unplaced("m0"), other)]
+    blue = a_queue("blue").with_quota({H200: 8, H800: 8})
+    async with reclaiming(blue, *full(), group, *members) as stage:
+        await asyncio.sleep(1)
+        assert set(stage.ledger.kept_rooms) == {H200, H800}
 
 
 async def test_no_plan_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
