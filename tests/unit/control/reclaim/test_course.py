@@ -245,6 +245,7 @@ async def test_who_is_not_owed_it_any_more_gets_nothing_by_a_plan() -> None:
 
 
 LOW = a_card("w").gated().with_priority(-5)
+OTHER = a_card("w", "blue").gated().with_priority(5)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ LOW = a_card("w").gated().with_priority(-5)
         (PlanRecord("former", NOW - 20 * 86_400, "reclaim", H200, ("uid-r7",)), None),
         (PlanRecord("former", NOW + 86_400, "reclaim", H200, ("uid-r7",)), None),
         (PlanRecord("former", NOW, "reclaim", H800, ("uid-r7",)), None),
-        (PlanRecord("former", NOW, "preempt", H200, ("uid-r7",)), None),
+        (PlanRecord("former", NOW, "preempt", H200, ("uid-r7",)), OTHER),
         (PlanRecord("former", NOW, "preempt", H200, ("uid-r7",)), LOW),
         (PlanRecord("former", NOW, "reclaim", H200, ("uid-r7",)), LOW),
     ],
