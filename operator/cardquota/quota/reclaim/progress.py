@@ -193,7 +193,7 @@ def may_still_end(
     for record in unit:
         account = ledger.account(record.queue)
         facts = account.facts if account is not None else None
-        if record.queue == one.queue or facts is None or not facts.reclaimable:
+        if facts is None or not facts.reclaimable:
             return False
     for (queue, card), amount in leaving.with_these(unit).items():
         account = ledger.account(queue)

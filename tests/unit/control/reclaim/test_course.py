@@ -123,8 +123,9 @@ async def test_who_does_not_answer_holds_up_no_other_plan() -> None:
 # --- gangs ----------------------------------------------------------------------------------------
 
 
-async def test_a_gang_that_is_larger_than_a_budget_ends_at_once_and_whole() -> None:
-    reclaim = {"evictionsPerQueue": 2}
+@pytest.mark.parametrize("budget", ["evictionsPerQueue", "evictionsPerMinute"])
+async def test_a_gang_that_is_larger_than_a_budget_ends_at_once_and_whole(budget: str) -> None:
+    reclaim = {budget: 2}
     gang = a_gang_of_four()
     async with reclaiming(*gang, unplaced("w", cards=4), reclaim=reclaim) as stage:
         await asyncio.sleep(LONG)
@@ -132,17 +133,19 @@ async def test_a_gang_that_is_larger_than_a_budget_ends_at_once_and_whole() -> N
 
 
 async def test_a_gang_waits_until_there_is_a_budget_for_all_of_it() -> None:
-    extra = runs("r3", at=50)
-    gang = [one for one in a_gang_of_four() if one.name != "r3"]
-    reclaim = {"evictionsPerQueue": 4}
-    async with reclaiming(*gang, extra, unplaced("w"), reclaim=reclaim) as stage:
-        await asyncio.sleep(LONG)
+    things = [*a_gang_of_four(), unplaced("w"), unplaced("x", cards=3)]
+    async with reclaiming(*things, reclaim={"evictionsPerQueue": 4}) as stage:
+        stage.see(BOTH["red"].deserving_cards({H200: 0}), BOTH["blue"].deserving_cards({H200: 8}))
+        stage.see(runs("r3", at=50))
+        await asyncio.sleep(61)
         assert stage.evicted == ["r3"]
-        stage.goes("r3", "w")
-        # Its room is blue's now, which takes three more.
-        stage.see(runs("w2", "blue"), unplaced("x", cards=3))
-        await asyncio.sleep(40)
+        stage.goes("r3")
+        stage.see(runs("w", "blue"))
+        await asyncio.sleep(50)
+        assert stage.victims("x") == GANG
         assert stage.evicted == ["r3"]
+        await asyncio.sleep(20)
+        assert sorted(stage.evicted[1:]) == GANG
 
 
 @pytest.mark.parametrize("gone", [True, False])
@@ -270,6 +273,7 @@ async def test_who_is_not_owed_it_any_more_gets_nothing_by_a_plan() -> None:
 
 
 LOW = a_card("w").gated().with_priority(-5)
+OTHER = a_card("w", "blue").gated().with_priority(5)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +282,7 @@ LOW = a_card("w").gated().with_priority(-5)
         (PlanRecord("former", NOW - 20 * 86_400, "reclaim", H200, ("uid-r7",)), None),
         (PlanRecord("former", NOW + 86_400, "reclaim", H200, ("uid-r7",)), None),
         (PlanRecord("former", NOW, "reclaim", H800, ("uid-r7",)), None),
-        (PlanRecord("former", NOW, "preempt", H200, ("uid-r7",)), None),
+        (PlanRecord("former", NOW, "preempt", H200, ("uid-r7",)), OTHER),
         (PlanRecord("former", NOW, "preempt", H200, ("uid-r7",)), LOW),
         (PlanRecord("former", NOW, "reclaim", H200, ("uid-r7",)), LOW),
     ],
