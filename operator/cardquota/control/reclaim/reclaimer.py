@@ -30,6 +30,7 @@ from ...quota.vocabulary import ReclaimMode
 from ...quota.words import logged, time_text
 from ...settings import Settings
 from .evictions import LEFT_OUT, EvictionAnswer, EvictionBudget, Evictor
+from .gang_budgets import gang_may_end, whole_gangs
 from .plan_writer import PlanWriter
 from .reclaim_events import ReclaimEvents
 
@@ -468,6 +469,14 @@ class Reclaimer:
                 return False
             if answer is EvictionAnswer.REFUSED:
                 self._refused(victim.uid, victim.queue)
+                found = False
+        for gang in whole_gangs(plan.victims):
+            answer = await gang_may_end(self._writer, gang)
+            if self._stop.is_set() or answer in _STOPS:
+                return False
+            if answer is EvictionAnswer.REFUSED:
+                for victim in gang:
+                    self._refused(victim.uid, victim.queue)
                 found = False
         return found
 
