@@ -128,11 +128,12 @@ def _beside_others(settings: Settings) -> Iterator[Right]:
     if settings.scheduler == "volcano":
         yield Right("patch", API_GROUP, "queues")
         yield Right("get", "batch.volcano.sh", "jobs")
+        # Read only where pods are ended for others, by a component that does not know of Volcano.
+        namespace, _, name = settings.volcano.configuration.partition("/")
+        yield Right("get", "", "configmaps", name, namespace)
     if settings.reclaim.mode is not ReclaimMode.OFF:
         yield Right("create", "", "pods/eviction")
-        if settings.scheduler == "volcano":
-            namespace, _, name = settings.volcano.configuration.partition("/")
-            yield Right("get", "", "configmaps", name, namespace)
+        yield Right("list", "policy", "poddisruptionbudgets")
     if settings.extender.enabled:
         yield Right("create", "", "pods/binding")
         for verb in ("list", "watch"):

@@ -377,8 +377,11 @@ class Operator:
         return any(reflector.late for reflector in self._needed)
 
     def _unsure(self) -> bool:
-        """Whether what is known may be wrong or old, so that nobody ends for it (L5)."""
-        return self._drifts or not self._known() or bool(self._fence.problem)
+        """Whether what is known may be wrong or old, or no quota holds now, so that nobody ends for
+        it (L5).
+        """
+        in_doubt = self._drifts or not self._known() or bool(self._fence.problem)
+        return in_doubt or self._installation.paused
 
     def _leads(self) -> bool:
         return self._elector.term is not None

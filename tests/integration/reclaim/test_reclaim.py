@@ -6,8 +6,9 @@ import pytest
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, ask
-from integration.team import QUEUES, Team
+from integration.asking import MERGE, ask, metric
+from integration.plugin import plugin
+from integration.team import QUEUES, Team, released
 from integration.workload_bodies import create
 
 from .lent import BORROWER, OWNER, Lent
@@ -15,8 +16,8 @@ from .lent import BORROWER, OWNER, Lent
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
 
 
-def budget(team: Team, **labels: str) -> None:
-    """A PodDisruptionBudget that lets none of these pods end."""
+def budget(team: Team, pods: int, **labels: str) -> None:
+    """A PodDisruptionBudget that keeps one of so many pods, once these are counted."""
     body = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -28,7 +29,7 @@ def budget(team: Team, **labels: str) -> None:
 
     def counted() -> bool:
         status = ask(team.cluster, "GET", f"{path}/keep").body.get("status", {})
-        return bool(status.get("currentHealthy") == 1 and status.get("observedGeneration") == 1)
+        return bool(status.get("currentHealthy") == pods and status.get("observedGeneration") == 1)
 
     team.until(counted, "the budget is counted")
 
@@ -73,11 +74,55 @@ def test_whom_a_budget_keeps_stays_and_the_next_one_ends(lent: Lent) -> None:
     team.until(
         lambda: any(c["type"] == "Ready" for c in team.pod("kept")["status"]["conditions"]), "ready"
     )
-    budget(team, keep="yes")
+    budget(team, 1, keep="yes")
     assert team.create(lent.pod("owed", OWNER)).ok
     team.until_bound("owed")
     (ended,) = lent.gone_of("r0", "r1", "r2", "kept")
     assert ended != "kept"
+
+
+def test_a_gang_of_which_a_budget_lets_one_end_stays_whole(lent: Lent) -> None:
+    team = lent.team
+    lent.runs("r0", "r1")
+    time.sleep(1.1)  # by the second the gang is the youngest, whose turn is first
+    gang = team.a_gang("gang", 2, BORROWER)
+    assert team.create(gang).ok
+    names = ["g0", "g1"]
+    for name in names:
+        pod = lent.pod(name).in_group("gang").in_queue(None).labelled("keep", "gang")
+        assert team.create(pod).ok
+    team.until_bound(*names)
+    budget(team, 2, keep="gang")
+    assert team.create(lent.pod("owed", OWNER)).ok
+    team.until_bound("owed")
+    (ended,) = lent.gone_of("r0", "r1", *names)
+    assert ended in ("r0", "r1")
+
+
+@pytest.mark.slow
+def test_u1_in_a_pause_nobody_ends(lent: Lent) -> None:
+    team = lent.team
+    queue = f"{QUEUES}/{team.queue_name(OWNER)}"
+
+    def say(mode: str | None) -> None:
+        change = {"metadata": {"annotations": {v.QUEUE_RECLAIM: mode}}}
+        assert ask(team.cluster, "PATCH", queue, change, content_type=MERGE).ok
+
+    say("off")
+    lent.runs("r0", "r1", "r2", "r3")
+    assert team.create(lent.pod("owed", OWNER)).ok
+    team.until(lambda: released(team.pod("owed")), "it is released")
+    try:
+        assert plugin(team.cluster.kubeconfig, "pause", "--yes").returncode == 0
+        faults, kind = "cardquota_installation_faults", "ValidatingAdmissionPolicy"
+        team.until(lambda: metric(team.cluster, faults, kind=kind) > 0, "it is seen")
+        say(None)
+        time.sleep(8)
+        assert lent.there() == ["owed", "r0", "r1", "r2", "r3"]
+    finally:
+        assert plugin(team.cluster.kubeconfig, "resume", "--yes").returncode == 0
+    team.until_bound("owed")
+    assert len(lent.gone_of("r0", "r1", "r2", "r3")) == 1
 
 
 def test_a_gang_gets_room_as_a_whole(lent: Lent) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from cardquota.install import Right, in_words
@@ -74,7 +75,7 @@ def test_each_is_granted() -> None:
     assert needed(Settings()) <= granted(BASE)
     assert needed(BY_POLICY) <= granted(BASE)
     assert needed(Settings(namespaces=CoveredNamespaces.LABELLED)) <= granted(BASE)
-    assert needed(VOLCANO) <= granted(BASE, BESIDE)
+    assert set(map(anywhere, needed(VOLCANO))) <= granted(BASE, BESIDE)
     assert needed(EXTENDER) <= granted(BASE, BINDS)
     assert needed(GUARDED) <= granted(BASE, ASKS)
     assert needed(PAGED) <= granted(BASE, SHOWN)
@@ -97,6 +98,20 @@ def test_nothing_else_is_granted() -> None:
     reclaiming = (RECLAIMS, RECLAIMS_BESIDE)
     found = set(map(anywhere, set().union(*map(needed, (*every, *reclaiming)))))
     assert granted(BASE, BESIDE, BINDS, ASKS, SHOWN, EVICTS) <= found
+
+
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        (VOLCANO, BESIDE),
+        (EXTENDER, BINDS),
+        (GUARDED, ASKS),
+        (PAGED, SHOWN),
+        (RECLAIMS, EVICTS),
+    ],
+)
+def test_a_component_grants_what_its_setting_alone_needs(settings: Settings, path: str) -> None:
+    assert granted(path) <= set(map(anywhere, needed(settings)))
 
 
 def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:

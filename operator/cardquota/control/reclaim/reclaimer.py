@@ -41,6 +41,7 @@ from ...quota.words import logged, time_text
 from ...settings import Settings
 from .course import Course, course_of, ends
 from .evictions import LEFT_OUT, EvictionAnswer, EvictionBudget, Evictor
+from .gang_budgets import gang_may_end, whole_gangs
 from .plan_writer import PlanWriter
 from .reclaim_events import ReclaimEvents
 
@@ -569,6 +570,14 @@ class Reclaimer:
             if answer in _NO_ANSWERS:
                 return False
             found = found and answer is not EvictionAnswer.REFUSED
+        for gang in whole_gangs(plan.victims):
+            answer = await gang_may_end(self._writer, gang)
+            if answer in _NO_ANSWERS or not self._may_ask():
+                return False
+            if answer is EvictionAnswer.REFUSED:
+                self._metrics.evictions_refused.labels(gang[0].queue).inc(len(gang))
+                self._leave_out([victim.uid for victim in gang])
+                found = False
         return found
 
     # --- the room that is made ----------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A leader's reclaimer over a real ledger, and an API server that stores what it writes."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -78,6 +79,9 @@ class ReclaimStage:
         """Names of pods whose eviction is done, and not answered."""
         self.silent: set[str] = set()
         """Those of which the watch does not tell that they end."""
+        self.budgets: list[dict[str, Any]] = []
+        """PodDisruptionBudgets of the namespace, as far as they are read."""
+        self.budgets_read = 0
         self.term = TERM
         self.grace = 30
         self.told = Told()
@@ -150,6 +154,8 @@ class ReclaimStage:
         return sorted(uid.removeprefix("uid-") for uid in plan.victims) if plan else []
 
     def _answer(self, call: Call) -> Answer:
+        if call.method == "GET":
+            return self._read(call.path)
         if call.path.endswith("/eviction"):
             return self._evict(call)
         name = call.path.rpartition("/")[2]
@@ -164,6 +170,13 @@ class ReclaimStage:
             body = body.labelled(key, value)
         self.see(body)
         return stored(self._revision)
+
+    def _read(self, path: str) -> Answer:
+        if "/poddisruptionbudgets" in path:
+            self.budgets_read += 1
+            return json.dumps({"metadata": {}, "items": self.budgets}).encode()
+        found = self.bodies.get(path.rpartition("/")[2])
+        return json.dumps(found.body).encode() if found is not None else refused(404)
 
     def _evict(self, call: Call) -> Answer:
         name = call.path.split("/")[-2]
