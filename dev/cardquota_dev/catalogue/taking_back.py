@@ -70,6 +70,11 @@ TAKING_BACK: Final = (
     ),
     _told("All queues hold what they deserve, or less.", say(m.nobody_above, _H200), "Wait."),
     _told("The same of priorities in its queue.", say(m.nobody_lower, _RESEARCH)),
+    _told(
+        "Other queues hold more than they deserve, but not enough.",
+        say(m.little_above, _H200, 3, 4),
+        "Wait.",
+    ),
     _told("Those that could make room may not end.", say(m.all_protected, [_VISION]), _POLICY),
     _told("An eviction was refused a while ago.", say(m.budget_keeps, [_VISION])),
     _told("No node would have enough.", say(m.no_room_on_nodes, _H200)),
@@ -112,6 +117,12 @@ TAKING_BACK: Final = (
     _told("The same, of one that came past admission.", say(m.never_past_admission), _NOTHING),
     _told("The same, of a static pod.", say(m.never_static), _NOTHING),
     _told("The same, in a namespace that is not enforced.", say(m.never_unenforced), _NOTHING),
+    _told(
+        "The same, of one whose gang ends only as a whole, where another of it must not.",
+        say(m.never_without, "chat-1", 2, say(m.never_preemptable)),
+        _NOTHING,
+    ),
+    _told("The same, of a gang that is too large.", say(m.never_so_many, 101, 100), _NOTHING),
     _checked(
         "Cards may be taken back: what `check` looks for.",
         say(m.mode_is, "dryRun", 60, 30),

@@ -231,6 +231,8 @@ def obstacle_text(result: NoPlan) -> str:
             return m.nobody_lower(one.queue)
         case Obstacle.NOBODY_ABOVE:
             return m.nobody_above(one.card)
+        case Obstacle.LITTLE_ABOVE:
+            return m.little_above(one.card, result.above, one.amount)
         case Obstacle.PROTECTED:
             return m.all_protected(queues)
         case Obstacle.BUDGET:
@@ -258,13 +260,13 @@ def for_holding(
     ends = _ends(ledger, record)
     if ends is not None or record.facts.terminating:
         return ends
-    enforced = ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
-    past = rules.past_admission
-    protection = protection_of(ledger, record, past=past, enforced=enforced)
-    if protection is not None:
-        return ReclaimAnswer(state=protection, message=_NEVER[protection])
+    unit, elastic = _unit(ledger, record)
+    never = _never(ledger, record, unit, rules)
+    if never is not None:
+        return never
     needing = yield from _needing(ledger, card, record.queue)
-    state, text = _for_queues(ledger, record, card, needing)
+    said = m.unit_text(len(unit), elastic=elastic)
+    state, text = _for_queues(ledger, record.queue, card, (unit, said), needing)
     dry_run = rules.mode_in(None) is ReclaimMode.DRY_RUN
     text = m.for_higher_priority(text, record.facts.priority, dry_run=dry_run)
     return ReclaimAnswer(state=state, message=text, card=told_name(card))
@@ -276,6 +278,25 @@ _NEVER: Final = {
     Protection.STATIC_POD: m.never_static(),
     Protection.NOT_ENFORCED: m.never_unenforced(),
 }
+
+
+def _never(
+    ledger: LedgerReader, record: PodRecord, unit: Sequence[PodRecord], rules: ReclaimRules
+) -> ReclaimAnswer | None:
+    """Why a pod is never ended for anybody, as things stand: by what holds for it, or for one that
+    would have to end with it.
+    """
+    for one in sorted(unit, key=lambda one: one is not record):
+        enforced = ledger.mode_in(one.facts.namespace) is Mode.ENFORCE
+        found = protection_of(ledger, one, past=rules.past_admission, enforced=enforced)
+        if found is not None:
+            text = _NEVER[found]
+            said = text if one is record else m.never_without(one.facts.name, len(unit), text)
+            return ReclaimAnswer(state=found, message=said)
+    if len(unit) > MOST_VICTIMS:
+        said = m.never_so_many(len(unit), MOST_VICTIMS)
+        return ReclaimAnswer(state=Obstacle.TOO_MANY, message=said)
+    return None
 
 
 def _ends(ledger: LedgerReader, record: PodRecord) -> ReclaimAnswer | None:
@@ -307,15 +328,19 @@ def _needing(ledger: LedgerReader, card: str, own: str) -> Steps[list[tuple[str,
 
 
 def _for_queues(
-    ledger: LedgerReader, record: PodRecord, card: str, needing: Sequence[tuple[str, int]]
+    ledger: LedgerReader,
+    queue: str,
+    card: str,
+    ends: tuple[Sequence[PodRecord], str],
+    needing: Sequence[tuple[str, int]],
 ) -> tuple[str, str]:
-    """State and sentence: whether other queues may have its cards."""
-    queue = record.queue
+    """State and sentence: whether other queues may have its cards. `ends`: what ends with it, also
+    in words.
+    """
+    unit, text = ends
     account = ledger.account(queue)
     if account is None or account.facts is None or not account.facts.reclaimable:
         return "NotReclaimable", m.queue_gives_nothing(queue)
-    unit, elastic = _unit(ledger, record)
-    text = m.unit_text(len(unit), elastic=elastic)
     amounts = Counter[str]()
     for one in unit:
         amounts.update({name: n for name, n in one.charge if n and is_card(name)})

@@ -14,6 +14,7 @@ from ..accounts.queue_facts import QueueFacts
 from ..amounts import MutableAmounts, add_to
 from ..nodes.node_cache import NodeCache
 from ..verdict import LentNumbers
+from ..vocabulary import QueueState
 from .shares import Shares
 
 
@@ -195,8 +196,9 @@ class Lending:
         for name, account in self._accounts.items():
             if held := account.row(card).overcharged:
                 lent.held[name] = held
-            if account.facts is not None and card in account.facts.lendable:
-                kept = self._shares.shown(name, card) - account.facts.lendable[card]
+            facts = account.facts
+            if facts and facts.state is QueueState.OPEN and card in facts.lendable:
+                kept = self._shares.shown(name, card) - facts.lendable[card]
                 if kept > 0:
                     lent.kept[name] = kept
         lent.held_together = sum(lent.held.values())

@@ -2,7 +2,7 @@
 once, and what happens when other cards have a quota, or nodes show others.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
@@ -11,6 +11,7 @@ from ..accounts.queue_facts import QueueFacts
 from ..amounts import NO_AMOUNTS, Amounts
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
+from ..vocabulary import QueueState
 from .charges import Charges
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
@@ -273,8 +274,12 @@ def _owed(facts: QueueFacts | None) -> Amounts:
     return facts.card_deserved if facts is not None else NO_AMOUNTS
 
 
-def _lends(facts: QueueFacts | None) -> Amounts:
-    return facts.lendable if facts is not None else NO_AMOUNTS
+def _lends(facts: QueueFacts | None) -> Mapping[str, tuple[int, bool]]:
+    """With whether something may be kept for the queue: nothing is while it is not open (L2)."""
+    if facts is None:
+        return {}
+    is_open = facts.state is QueueState.OPEN
+    return {card: (amount, is_open) for card, amount in facts.lendable.items()}
 
 
 def _weight(facts: PodFacts) -> int:

@@ -100,6 +100,16 @@ def nobody_above(card: str) -> str:
     )
 
 
+def little_above(card: str, above: int, asked: int) -> str:
+    """What others would have to give back is not enough. `above`: what they hold beyond what they
+    deserve.
+    """
+    return (
+        f"nothing is ended for it: other queues hold only <{above}> of <{show(card)}> more than "
+        f"they deserve, and with that its <{asked}> would not fit; wait until pods end"
+    )
+
+
 def nobody_lower(queue: str) -> str:
     """It waits for its queue's quota, and is not above others there."""
     return (
@@ -126,11 +136,11 @@ def budget_keeps(queues: Sequence[str]) -> str:
 
 
 def no_room_on_nodes(card: str) -> str:
-    """Whoever ends, it would not fit."""
+    """Whoever ends that may, it would not fit."""
     return (
-        f"nothing is ended for it: whoever ended, it would not have enough of <{show(card)}> on "
-        "nodes that it may use; see its node selector, its tolerations and how much it asks for on "
-        "one node"
+        "nothing is ended for it: by the end of those that may, it would not have enough of "
+        f"<{show(card)}> on nodes that it may use; see its node selector, its tolerations and how "
+        "much it asks for on one node"
     )
 
 
@@ -191,6 +201,22 @@ def never_static() -> str:
 def never_unenforced() -> str:
     """So nobody is owed its cards there."""
     return "it is never ended for others: no quota is enforced in its namespace"
+
+
+def never_without(name: str, pods: int, text: str) -> str:
+    """One that would end with it may not. `name`: of that one. `text`: what is said of it."""
+    return (
+        f"its group of <{pods}> pods would end as a whole, and Pod <{show(name)}> of it may not: "
+        f"{text}"
+    )
+
+
+def never_so_many(pods: int, most: int) -> str:
+    """Its gang is too large."""
+    return (
+        f"it is never ended for others: its group of <{pods}> pods would end as a whole, and at "
+        f"most <{most}> pods end at once"
+    )
 
 
 def may_end(

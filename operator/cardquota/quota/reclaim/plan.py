@@ -86,6 +86,8 @@ class Obstacle(StrEnum):
 
     NOBODY_ABOVE = "NobodyAbove"
     """No other queue holds more of the card than it deserves; or nobody has a lower priority."""
+    LITTLE_ABOVE = "LittleAbove"
+    """Other queues hold more than they deserve, but less than would have to come free on nodes."""
     PROTECTED = "Protected"
     """Pods above the share may not end: not preemptable, of a queue that is not reclaimable, past
     admission, or in a namespace that is not enforced."""
@@ -107,3 +109,5 @@ class NoPlan:
     obstacle: Obstacle
     queues: tuple[str, ...] = ()
     """Whose pods the obstacle is about, sorted; at most five."""
+    above: int = 0
+    """`LITTLE_ABOVE`: how many of the card others hold more than they deserve, together."""

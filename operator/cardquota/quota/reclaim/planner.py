@@ -44,6 +44,8 @@ _RELAXED: Final = (Obstacle.BUDGET, Obstacle.PROTECTED)
 """What is disregarded, one after the other, to find out what is in the way."""
 
 Result = Plan | NoPlan
+_WhyNot = tuple[Obstacle, tuple[str, ...], int]
+"""What a `NoPlan` says beside for whom."""
 
 
 def plans(
@@ -185,7 +187,7 @@ class _PlanRound:
         self._spare: dict[tuple[str, str], int] = {}
         self._above_share: Collection[tuple[str, str]] = ()
         """Queues and cards, of those that hold more than they deserve."""
-        self._failed: dict[Hashable, tuple[Obstacle, tuple[str, ...]]] = {}
+        self._failed: dict[Hashable, _WhyNot] = {}
         """By what was asked for in vain: what is in the way."""
 
     def _cards_of(self, one: Beneficiary) -> Iterator[str]:
@@ -367,14 +369,12 @@ class _PlanRound:
             if found and len(self._ending(found)) <= MOST_VICTIMS:
                 return self._carry_out(one, demand, found)
             if found:
-                self._failed[key] = Obstacle.TOO_MANY, _queues_of(found)
+                self._failed[key] = Obstacle.TOO_MANY, _queues_of(found), 0
             else:
                 self._failed[key] = yield from self._why_not(one, demand)
         return NoPlan(_shown(one, demand), *self._failed[key])
 
-    def _why_not(
-        self, one: Beneficiary, demand: _Demand
-    ) -> Steps[tuple[Obstacle, tuple[str, ...]]]:
+    def _why_not(self, one: Beneficiary, demand: _Demand) -> Steps[_WhyNot]:
         """What is in the way, and in which queues: without it a plan could be found."""
         allowed = frozenset[Obstacle]()
         for obstacle in _RELAXED:
@@ -383,16 +383,28 @@ class _PlanRound:
                 found = yield from self._solve(_PlanTrial(one, allowed), demand)
                 if found:
                     barred = [unit for unit in found if self._barrier_of(unit, one) is obstacle]
-                    return obstacle, _queues_of(barred)
+                    return obstacle, _queues_of(barred), 0
+        if Obstacle.TOO_MANY in self._units.barriers:
+            return Obstacle.TOO_MANY, (), 0
         if one.way is ReclaimWay.PREEMPT:
             units = yield from self._units.of(one.queue)
-            above = any(unit.priority < one.priority for unit in units)
-        else:
-            cards = {kind.card for kind in demand.kinds}
-            above = any(card in cards for _, card in self._above_share)
-        if Obstacle.TOO_MANY in self._units.barriers:
-            return Obstacle.TOO_MANY, ()
-        return Obstacle.NO_ROOM_ON_NODES if above else Obstacle.NOBODY_ABOVE, ()
+            lower = any(unit.priority < one.priority for unit in units)
+            return Obstacle.NO_ROOM_ON_NODES if lower else Obstacle.NOBODY_ABOVE, (), 0
+        above = Counter[str]()
+        for queue, card in self._above_share:
+            above[card] += max(0, self._left(queue, card)) if queue != one.queue else 0
+        cards = [kind.card for kind in demand.kinds]
+        if not any(above[card] for card in cards):
+            return Obstacle.NOBODY_ABOVE, (), 0
+        if above[demand.card] < self._least(demand):
+            return Obstacle.LITTLE_ABOVE, (), above[demand.card]
+        return Obstacle.NO_ROOM_ON_NODES, (), 0
+
+    def _least(self, demand: _Demand) -> int:
+        """How many of the card that is told have to come free on some node, at least."""
+        kinds = [kind for kind in demand.kinds if kind.card == demand.card and kind.slots]
+        rooms = ((kind.amount, max(slot.room for slot in kind.slots)) for kind in kinds)
+        return max((amount - max(0, room) for amount, room in rooms), default=0)
 
     def _ending(self, units: Sequence[Unit]) -> dict[str, Member]:
         """The pods that end with these units, without those that end anyway."""

@@ -175,7 +175,10 @@ class Units:
         self._most: dict[str, int] = {}
         """By node: how much its pods may hold together."""
         self._seen: set[str] = set()
-        """Uids of pods, and keys of groups, of which a unit was made."""
+        """Uids of pods that were looked at."""
+        self._roles: dict[str, dict[str, bool]] = {}
+        """By group of which a pod was looked at, and by uid of those of its members that end one by
+        one: whether they are elastic."""
         self._by_slot: dict[CardSlot, list[Unit]] = {}
         self._by_queue: dict[str, list[Unit]] = {}
         self._ordered: dict[CardSlot, list[Unit]] = {}
@@ -251,12 +254,11 @@ class Units:
 
     def _see(self, record: PodRecord) -> None:
         facts = record.facts
-        key = facts.group or facts.uid
-        if facts.terminating or facts.uid not in self._ledger.pods or key in self._seen:
+        if facts.terminating or facts.uid not in self._ledger.pods or facts.uid in self._seen:
             return
-        self._seen.add(key)
+        self._seen.add(facts.uid)
         if facts.group:
-            self._see_group(self._ledger.groups[facts.group])
+            self._see_member(record, self._ledger.groups[facts.group])
         elif self._may_be_seen(record):
             self._add_one(record, elastic=False)
 
@@ -268,23 +270,29 @@ class Units:
     def _preempts(self, record: PodRecord) -> bool:
         return record.queue in self._scope.preempting
 
-    def _see_group(self, group: PodGroupState) -> None:
+    def _see_member(self, record: PodRecord, group: PodGroupState) -> None:
         """Elastic is who is beyond the minimum of those that stay. Of a group that is not known
         none is, and all of them are one unit.
         """
+        roles = self._roles.get(group.key)
+        if roles is None:
+            roles = self._roles[group.key] = self._see_group(group)
+        elastic = roles.get(record.facts.uid)
+        if elastic is not None and self._may_be_seen(record):
+            self._add_one(record, elastic=elastic)
+
+    def _see_group(self, group: PodGroupState) -> dict[str, bool]:
+        """By uid of the members that end one by one: whether they are elastic."""
         staying = staying_members(group)
         needed, elastic, coming = staying
-        if len(needed) == group.minimum and not group.tasks:
-            elastic = [*elastic, *filter(self._may_be_seen, coming)]
-        for one in elastic:
-            self._add_one(one, elastic=True)
-        everybody = staying.everybody
-        if everybody and (group.gang or group.facts is None):
-            self._add_whole(everybody)
-        elif everybody:
-            alone = needed if len(needed) == group.minimum else [*needed, *coming]
-            for one in filter(self._may_be_seen, alone):
-                self._add_one(one, elastic=False)
+        full = len(needed) == group.minimum and not group.tasks
+        found = {one.facts.uid: True for one in [*elastic, *(coming if full else ())]}
+        if group.gang or group.facts is None:
+            if staying.everybody:
+                self._add_whole(staying.everybody)
+        else:
+            found |= {one.facts.uid: False for one in [*needed, *(() if full else coming)]}
+        return found
 
     def _add_one(self, record: PodRecord, *, elastic: bool) -> None:
         facts, member = record.facts, self._member(record)
@@ -309,8 +317,10 @@ class Units:
 
     def _add_whole(self, records: list[PodRecord]) -> None:
         """A gang. One of very many pods can never end."""
-        too_many = len(records) > MOST_VICTIMS
-        members = tuple(map(self._member, records)) if not too_many else ()
+        if len(records) > MOST_VICTIMS:
+            self.barriers.add(Obstacle.TOO_MANY)
+            return
+        members = tuple(map(self._member, records))
         barriers = {self._barrier_of(one) for one in records}
         barrier = next(
             (one for one in (Obstacle.PROTECTED, Obstacle.BUDGET) if one in barriers), None
@@ -325,9 +335,9 @@ class Units:
             bound=max(_bound(one.facts) for one in records),
             placed=any(bound),
             coming=not all(bound),
-            barrier=Obstacle.TOO_MANY if too_many else barrier,
+            barrier=barrier,
             reclaimable=all(self._is_reclaimable(one.queue) for one in records),
-            rank=min(map(self._rank, members), default=0),
+            rank=min(map(self._rank, members)),
         )
         self._put(unit)
 

@@ -183,8 +183,20 @@ WHY_NOT = {
     "NoRoomOnNodes": (
         borrowed(bound={"x": "a 3 n1", "y": "a 1 n1 preemptable=false"}, unplaced={"w": "b 2"}),
         (
-            f"whoever ended, it would not have enough of <{H200}> on nodes that it may use; see "
-            "its node selector, its tolerations and how much it asks for on one node"
+            f"by the end of those that may, it would not have enough of <{H200}> on nodes that it "
+            "may use; see its node selector, its tolerations and how much it asks for on one node"
+        ),
+    ),
+    "LittleAbove": (
+        borrowed(
+            nodes={"n1": 8},
+            queues={"a": "8 owed=5", "b": "8 owed=4"},
+            bound={"x": "a 1 n1 times=8"},
+            unplaced={"w": "b 4"},
+        ),
+        (
+            f"other queues hold only <3> of <{H200}> more than they deserve, and with that its <4> "
+            "would not fit; wait until pods end"
         ),
     ),
     "TooMany": (
@@ -430,6 +442,36 @@ def test_l7_an_elastic_member_and_a_gang_as_a_whole() -> None:
         (
             NOT_FOR_QUEUES + f"its group of <3> pods as a whole holds <4> of <{H200}>, "
             "and Queue <a> only <2> more than the <2> that it deserves"
+        ),
+    )
+
+
+def test_l7_a_gang_that_does_not_end_since_another_of_it_may_not() -> None:
+    case = borrowed(
+        groups={"g": "a 2"},
+        bound={"g1": "a 2 n1 group=g", "g2": "a 2 n1 group=g preemptable=false"},
+    )
+    assert told(cluster(case), "g1") == (
+        "NotPreemptable",
+        (
+            "its group of <2> pods would end as a whole, and Pod <g2> of it may not: it is never "
+            'ended for others: volcano.sh/preemptable is "false" on it or on its group'
+        ),
+    )
+
+
+def test_l7_a_gang_of_more_than_a_plan_ends() -> None:
+    case = borrowed(
+        nodes={"n1": 202},
+        queues={"a": 202, "b": 202},
+        groups={"g": "a 101"},
+        bound={"g": "a 1 n1 group=g times=101"},
+    )
+    assert told(cluster(case), "g-0") == (
+        "TooMany",
+        (
+            "it is never ended for others: its group of <101> pods would end as a whole, and at "
+            "most <100> pods end at once"
         ),
     )
 

@@ -255,6 +255,7 @@ def test_l2_a_gate_that_was_not_opened_gives_back_what_others_wait_for() -> None
         OWNER.annotated(v.LENDABLE, None),
         OWNER.deserving_cards({H200: 4}),
         OWNER.with_quota({H200: 4}),
+        OWNER.annotated(v.QUEUE_STATE, "Closed"),
         RED.deserving_cards({H200: 6}),
     ],
     ids=lambda event: str(event.body["metadata"].get("annotations", "node")),
@@ -267,6 +268,13 @@ def test_l2_when_there_is_more_or_others_are_owed_less_too(event: Body) -> None:
     see(ledger, event)
     assert "red" in ledger.dirty.pending.take()
     assert release(ledger)[0] == [["new"]]
+
+
+def test_l2_once_a_queue_is_open_again_its_part_is_kept_again() -> None:
+    ledger = a_cluster(owner=OWNER.annotated(v.QUEUE_STATE, "Closed").lending({H200: 1}))
+    assert allowed(ledger) == RED_QUOTA
+    see(ledger, OWNER.lending({H200: 1}))
+    assert allowed(ledger) == 6
 
 
 def test_l2_when_the_owner_goes_too() -> None:

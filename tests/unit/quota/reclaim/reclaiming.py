@@ -73,11 +73,13 @@ def node(name: str, text: object) -> NodeBody:
 
 
 def queue(name: str, text: object) -> QueueBody:
-    """The quota of H200; `H800=`, `memory=`, `weight=`, `reclaimable=false`, `cpu=`."""
+    """The quota of H200; `H800=`, `memory=`, `weight=`, `owed=`, `reclaimable=false`, `cpu=`."""
     words = CaseWords.of(text)
     rows = {H200: int(words.first[0])} if words.first else {}
     rows |= {CARDS[key]: int(n) for key, n in words.named.items() if key in CARDS}
     found = a_queue(name).with_quota(rows).weighing(int(words.get("weight", "1")))
+    if words.get("owed"):
+        found = found.deserving_cards({H200: int(words.get("owed"))})
     if words.get("reclaimable"):
         found = found.reclaimable(words.get("reclaimable") != "false")
     return found.limited_to(cpu=words.get("cpu")) if words.get("cpu") else found
