@@ -60,12 +60,12 @@ class _PodMetadata(msgspec.Struct):
     labels: dict[str, str] | None = None
 
 
-class _Pod(msgspec.Struct):
+class _GangPod(msgspec.Struct):
     metadata: _PodMetadata
 
 
 _decode_budgets: Final = msgspec.json.Decoder(_Budgets).decode
-_decode_pod: Final = msgspec.json.Decoder(_Pod).decode
+_decode_pod: Final = msgspec.json.Decoder(_GangPod).decode
 
 
 def whole_gangs(victims: Iterable[Victim]) -> list[list[Victim]]:

@@ -390,15 +390,15 @@ async def test_pods_that_are_being_deleted_are_read_once_for_a_plan() -> None:
 
 
 async def reads_of_the_leaving(cards: int) -> int:
-    class Counted(dict[str, None]):
+    class CountedReads(dict[str, None]):
         reads = 0
 
         def __iter__(self) -> Iterator[str]:
-            Counted.reads += 1
+            CountedReads.reads += 1
             return super().__iter__()
 
     async with reclaiming(*full(), unplaced("w", cards=cards)) as stage:
-        stage.ledger.being_deleted = Counted()
+        stage.ledger.being_deleted = CountedReads()
         await asyncio.sleep(61)
         assert len(stage.evicted) == cards
-    return Counted.reads
+    return CountedReads.reads
