@@ -64,9 +64,9 @@ class Reclaim(Section):
     """Seconds for which kube-scheduler must have found no node for a released pod before pods of
     other queues are ended for it; and of a leader's term before it ends any."""
     evictions_per_minute: EvictionsAMinute = 30
-    """Pods that are ended in a minute."""
+    """Pods that one leader ends in a minute."""
     evictions_per_queue: EvictionsAMinute = 10
-    """Pods of one queue that are ended in a minute."""
+    """Pods of one queue that one leader ends in a minute."""
     past_admission: bool = False
     """Whether pods that came past admission (I3) may be ended too."""
     beside_volcano: bool = False
