@@ -38,8 +38,10 @@ _GROWS = 100
 """MiB at most for them, and for all else that is done meanwhile."""
 _PLAN = 60.0
 """Seconds within which somebody is to wait for lent cards."""
-_SENT = 4.0
+_SENT = 5.0
 """Seconds within which it then asks for the first one to end."""
+_LANDS = 2.5
+"""Seconds for what comes late to be done. Within as many no plan of the new leader ends anybody."""
 _OWNERS = f"{objects.PODS}?labelSelector=client={OWNER}"
 _BORROWERS = f"{objects.PODS}?labelSelector=client={BORROWER}"
 _EVICTIONS = re.compile(
@@ -250,10 +252,10 @@ async def stand_still_before_it_evicts(scene: Scene, lengths: Lengths) -> None:
 
 
 async def _hold_what_ends(scene: Scene, leader: int, plan: PlanRecord) -> None:
-    before = await _evictions_refused(scene)
     with scene.views_are_old(), scene.answers_are_late():
         event = scene.ways[leader].hold(_Always())
         try:
+            before = await _evictions_refused(scene)  # slow, so not before it is held
             await asyncio.sleep(_SENT)
             scene.signal(f"cardquota-{leader}", signal.SIGSTOP)
             for pod in (await scene.api.get(_OWNERS)).body.get("items", ()):
@@ -262,7 +264,7 @@ async def _hold_what_ends(scene: Scene, leader: int, plan: PlanRecord) -> None:
             there = await _there(scene, plan)
         finally:
             event.set()
-            await asyncio.sleep(1)
+            await asyncio.sleep(_LANDS)
             scene.signal(f"cardquota-{leader}", signal.SIGCONT)
         ended = there - await _there(scene, plan)
     if ended:
