@@ -37,6 +37,10 @@ def _queue(name: str) -> str:
     return highest(name, "queue", where=_QUEUE)
 
 
+def _ended(name: str, *labels: str) -> str:
+    return f"60 * {speed(f'reclaim_{name}_total', *labels, where=_QUEUE)}"
+
+
 _FREE: Final = f"{_of_cluster('allocatable')} - {_of_cluster('allocated')}"
 _WAITING: Final = f"{_of_queue('requested')} - {_of_queue('allocated')} - {_of_queue('inqueue')}"
 _LENT: Final = f"({_of_queue('surge')} or 0 * {_of_queue('quota')})"
@@ -168,6 +172,22 @@ _QUEUES: Final = (
         {
             "{{queue}} past admission": _queue("unadmitted_pods"),
             "{{queue}} late, s": _queue("queue_oldest_terminating_seconds"),
+        },
+    ),
+    lines(
+        "Borrowed",
+        "Held beyond what the queue deserves. It goes back when others need it, where cards are "
+        "reclaimed.",
+        {_ROW: _of_queue("borrowed")},
+    ),
+    lines(
+        "Ended for others",
+        "Pods a minute, by their queue: ended, or in a dry run would be; and those that a "
+        "PodDisruptionBudget kept.",
+        {
+            "{{queue}} {{way}}": _ended("evictions", "queue", "way"),
+            "{{queue}} {{way}}, dry run": _ended("would_evict", "queue", "way"),
+            "{{queue}} kept": _ended("refused", "queue"),
         },
     ),
 )

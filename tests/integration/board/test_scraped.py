@@ -29,6 +29,8 @@ EMPTY: Final = {
     "What audit mode lets by": "nothing is in audit mode",
     "requests: {{why}}": "every request is served",
     "{{kind}} {{name}}": "the installation is as it was rendered",
+    "Borrowed": "no card is oversold",
+    "Ended for others": "reclaim is off",
 }
 """Panels and lines without data on this plane, and why."""
 BUSY: Final = {"CardquotaLoopHeldUp", "CardquotaReviewsSlow"}
