@@ -64,6 +64,7 @@ EVENTS: Final = (
             "vision",
             6,
             4,
+            "2026-01-01T08:00:00Z",
         ),
         where=(Where.EVENT,),
         rule="L4",

@@ -49,8 +49,17 @@ def test_pods_of_a_deployment_and_a_job_end_for_who_is_owed_their_cards(lent: Le
     ended = {one.name for one in seen if one.type == "DELETED"}
     assert len(ended) == 2
     assert all(name.startswith("web-") for name in ended)
+    bound_at = {
+        s.name: c["lastTransitionTime"]
+        for s in seen
+        for c in s.object.get("status", {}).get("conditions", ())
+        if c["type"] == "PodScheduled" and c["status"] == "True"
+    }
     for name in ended:
         told = team.until_told(name, v.RECLAIMED)
+        assert (
+            f"of them were borrowed, those of this pod since <{bound_at[name]}>" in told["message"]
+        )
         assert f"pod <{team.namespace}/owed> of Queue <{team.queue_name(OWNER)}>" in told["message"]
         assert "and deserves <2>, so <" in told["message"]
     assert "2 pods of Queue" in team.until_told("owed", v.ROOM_MADE)["message"]

@@ -32,7 +32,8 @@ class ReclaimEvents:
         account = self._ledger.account(record.queue)
         held = account.row(card).allocated if account is not None else 0
         deserved = self._ledger.shares.shown(record.queue, card)
-        text = m.reclaimed(who, one.queue, card, one.asked, record.queue, held, deserved)
+        bound = facts.scheduled or facts.created
+        text = m.reclaimed(who, one.queue, card, one.asked, record.queue, held, deserved, bound)
         return v.RECLAIMED, text
 
     def ended(self, record: PodRecord, reason: str, text: str) -> None:

@@ -9,17 +9,24 @@ from ..words import counted, listed, show
 
 
 def reclaimed(
-    waiting: str, queue: str, card: str, asked: int, own_queue: str, held: int, deserved: int
+    waiting: str,
+    queue: str,
+    card: str,
+    asked: int,
+    own_queue: str,
+    held: int,
+    deserved: int,
+    bound: str,
 ) -> str:
     """On a pod that ends for another queue. `waiting`: see `who_waits`. `held`, `deserved`: of its
-    own queue.
+    own queue. `bound`: when the pod was.
     """
     return (
         f"ended to give cards back: {waiting} of Queue <{show(queue)}> waits for <{asked}> of "
         f"<{show(card)}>, which that queue deserves; Queue <{show(own_queue)}> held <{held}> and "
-        f"deserves <{deserved}>, so <{max(0, held - deserved)}> of them were borrowed; ask the "
-        'queue\'s owner for more deserved cards, or set volcano.sh/preemptable: "false" on pods '
-        "that must not end"
+        f"deserves <{deserved}>, so <{max(0, held - deserved)}> of them were borrowed, those of this "
+        f"pod since <{bound}>; ask the queue's owner for more deserved cards, or set "
+        'volcano.sh/preemptable: "false" on pods that must not end'
     )
 
 
