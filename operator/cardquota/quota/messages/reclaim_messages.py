@@ -24,8 +24,8 @@ def reclaimed(
     return (
         f"ended to give cards back: {waiting} of Queue <{show(queue)}> waits for <{asked}> of "
         f"<{show(card)}>, which that queue deserves; Queue <{show(own_queue)}> held <{held}> and "
-        f"deserves <{deserved}>, so <{max(0, held - deserved)}> of them were borrowed, those of this "
-        f"pod since <{bound}>; ask the queue's owner for more deserved cards, or set "
+        f"deserves <{deserved}>, so <{max(0, held - deserved)}> of them were borrowed, those of "
+        f"this pod since <{bound}>; ask the queue's owner for more deserved cards, or set "
         'volcano.sh/preemptable: "false" on pods that must not end'
     )
 
