@@ -56,7 +56,7 @@ def test_cards_of_a_queue(team: Team, path: str) -> None:
             rows = [line.split() for line in printed.splitlines()]
             return next((one[2:] for one in rows if one[:1] == [queue]), [])
 
-        wanted = [card, "3", "2", "2", "0", "0", "0", "2", "3", "3", "0"]
+        wanted = [card, "3", "2", "2", "0", "0", "0", "2", "3", "3", "-"]
         eventually(lambda: row() == wanted, "its card, and what its pod holds")
         data = yaml.safe_load(run(team, path, "cardquota", "cards", "-o", "yaml").stdout)
         (found,) = (one for one in data["cards"] if one["name"] == card)

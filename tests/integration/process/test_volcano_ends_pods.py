@@ -95,7 +95,7 @@ def test_check_says_the_same_and_which_right_is_missing(
     assert "RightsMissing" not in told()
     cluster.kubectl("delete", "-f", str(RIGHTS[1]))
     missing = eventually(lambda: told().get("RightsMissing"), "the right is missed")
-    assert missing.endswith(": the operator may not create pods/eviction")
+    assert "the operator may not create pods/eviction; list poddisruptionbudgets" in missing
     cluster.apply(RIGHTS[1].read_text())
 
 

@@ -163,7 +163,7 @@ class PodRecord:
         return tuple.__new__(SortKey, key)
 
 
-_WAITING: Final = 2_400
+_WAITING: Final = 2_420
 """Bytes of a pod that waits with a class of its own, besides its texts: facts, record, indexes."""
 _SELECTOR: Final = 400
 """Bytes of a selector that is read, besides its characters."""

@@ -45,7 +45,6 @@ def readings_of(
 ) -> tuple[Readings, int]:
     """Of so many pods of one queue, and the bytes that are held afterwards."""
     ledger, readings = a_cluster(), Readings(most)
-    gc.collect()
     tracemalloc.start()
     try:
         for number in range(count):
