@@ -16,7 +16,6 @@ from ..cluster.api.client import Client, get_if_there
 from ..cluster.events import EventRecorder, ObjectReference
 from ..install.manifests import admission_path, documents
 from ..install.pause import fault as fault_of
-from ..install.pause import pause_said
 from ..metrics import Metrics
 from ..quota import vocabulary as v
 from ..quota.messages import report_messages
@@ -57,7 +56,6 @@ class InstallationCheck:
         self._wanted = documents(settings)
         self._found: dict[Identity, str] = {}
         self._notified: dict[Identity, str] = {}
-        self._paused: set[Identity] = set()
         for kind, name in map(_identity, self._wanted):
             self._gauge.labels(kind, name).set(0)
 
@@ -65,11 +63,6 @@ class InstallationCheck:
     def faults(self) -> list[str]:
         """The objects that are to be put right, in words for people."""
         return list(self._found.values())
-
-    @property
-    def paused(self) -> bool:
-        """Whether one of them is paused (U1), as it was last seen."""
-        return bool(self._paused)
 
     async def run(self) -> None:
         """Check until cancelled."""
@@ -82,10 +75,7 @@ class InstallationCheck:
         for wanted in self._wanted:
             kind, name = identity = _identity(wanted)
             try:
-                found = await self._read(admission_path(wanted))
-                fault = fault_of(wanted, found)
-                said = pause_said(found) if found else ""
-                (self._paused.add if said else self._paused.discard)(identity)
+                fault = fault_of(wanted, await self._read(admission_path(wanted)))
             except ApiError as error:
                 if error.status != 403:
                     _LOG.info("%s <%s> cannot be read: %s", kind, name, error)

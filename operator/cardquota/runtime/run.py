@@ -377,11 +377,11 @@ class Operator:
         return any(reflector.late for reflector in self._needed)
 
     def _unsure(self) -> bool:
-        """Whether what is known may be wrong or old, or no quota holds now, so that nobody ends for
-        it (L5).
+        """Whether what is known may be wrong or old, or what is installed is not as rendered: then
+        quotas may not hold, or nothing keep a former leader from evicting. Nobody ends for it (L5).
         """
         in_doubt = self._drifts or not self._known() or bool(self._fence.problem)
-        return in_doubt or self._installation.paused
+        return in_doubt or bool(self._installation.faults)
 
     def _leads(self) -> bool:
         return self._elector.term is not None

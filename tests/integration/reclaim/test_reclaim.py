@@ -1,11 +1,14 @@
 """L3 to L6, with kube-scheduler and the Eviction API: lent cards come back to who is owed them."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ask, metric
 from integration.plugin import plugin
 from integration.team import QUEUES, Team, released
@@ -108,8 +111,33 @@ def test_a_gang_of_which_a_budget_lets_one_end_stays_whole(lent: Lent) -> None:
     assert ended in ("r0", "r1")
 
 
-@pytest.mark.slow
-def test_u1_in_a_pause_nobody_ends(lent: Lent) -> None:
+@contextmanager
+def a_pause(cluster: Cluster) -> Iterator[str]:
+    assert plugin(cluster.kubeconfig, "pause", "--yes").returncode == 0
+    try:
+        yield "ValidatingAdmissionPolicy"
+    finally:
+        assert plugin(cluster.kubeconfig, "resume", "--yes").returncode == 0
+
+
+@contextmanager
+def no_check_of_the_term(cluster: Cluster) -> Iterator[str]:
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+    name = "cardquota-eviction-term"
+    spec = ask(cluster, "GET", f"{path}/{name}").body["spec"]
+    assert ask(cluster, "DELETE", f"{path}/{name}").ok
+    try:
+        yield "ValidatingAdmissionPolicyBinding"
+    finally:
+        assert ask(cluster, "POST", path, {"metadata": {"name": name}, "spec": spec}).ok
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("broken", [a_pause, no_check_of_the_term])
+def test_l5_nobody_ends_while_what_is_installed_is_not_as_rendered(
+    lent: Lent, broken: Callable[[Cluster], AbstractContextManager[str]]
+) -> None:
+    """In a pause it is not (U1); nor while nothing keeps a former leader from evicting."""
     team = lent.team
     queue = f"{QUEUES}/{team.queue_name(OWNER)}"
 
@@ -121,15 +149,12 @@ def test_u1_in_a_pause_nobody_ends(lent: Lent) -> None:
     lent.runs("r0", "r1", "r2", "r3")
     assert team.create(lent.pod("owed", OWNER)).ok
     team.until(lambda: released(team.pod("owed")), "it is released")
-    try:
-        assert plugin(team.cluster.kubeconfig, "pause", "--yes").returncode == 0
-        faults, kind = "cardquota_installation_faults", "ValidatingAdmissionPolicy"
+    with broken(team.cluster) as kind:
+        faults = "cardquota_installation_faults"
         team.until(lambda: metric(team.cluster, faults, kind=kind) > 0, "it is seen")
         say(None)
         time.sleep(8)
         assert lent.there() == ["owed", "r0", "r1", "r2", "r3"]
-    finally:
-        assert plugin(team.cluster.kubeconfig, "resume", "--yes").returncode == 0
     team.until_bound("owed")
     assert len(lent.gone_of("r0", "r1", "r2", "r3")) == 1
 
