@@ -29,6 +29,8 @@ class Beside(msgspec.Struct, kw_only=True):
     breakage: str = ""
     kills: int = 0
     """As many were wanted, so that zero violations mean something."""
+    wanted: tuple[str, ...] = ()
+    """What should have been too, by its name in the tally."""
     tally: dict[str, int] = {}
     remaining: list[str] = []
     """What was still not as it must be after the quiet."""
@@ -84,7 +86,7 @@ class Report:
             return "Volcano enqueued nothing"
         if self.tally["kills"] < self.run.kills:
             return f"{self.run.kills} kills were wanted, and there were {self.tally['kills']}"
-        return ""
+        return next((f"not once: {one}" for one in self.run.wanted if not self.tally[one]), "")
 
     @property
     def findings(self) -> list[str]:

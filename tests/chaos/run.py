@@ -72,6 +72,7 @@ def run(
                 report.kept = str(copied(Path(temporary), kept))
             return report
     lengths = beside_volcano(lengths) if volcano else lengths
+    lengths = BREAKAGES[breakage].focus(lengths) if breakage else lengths
     return asyncio.run(_run(lengths, seed, breakage, folder, volcano=volcano))
 
 
@@ -193,6 +194,7 @@ async def _on(
         seed=seed,
         breakage=breakage,
         kills=lengths.kills,
+        wanted=lengths.wanted,
         tally=tally,
         remaining=[*scene.found, *remaining],
         refused_late=late.count,
@@ -233,7 +235,6 @@ async def _trouble(
 ) -> list[WorkloadClient]:
     """Clients at work while things go wrong."""
     broken = BREAKAGES.get(breakage)
-    lengths = broken.focus(lengths) if broken else lengths
     kills = Kills(scene, lengths, f"{seed}/kills", only=broken.kill if broken else "")
     volcano = scene.volcano is not None
     clients = all_clients(scene.api, seed, scene.tally, volcano=volcano)
@@ -245,7 +246,7 @@ async def _trouble(
     ]
     begun = time.monotonic()
     try:
-        while not _enough(time.monotonic() - begun, kills, lengths):
+        while not _enough(time.monotonic() - begun, kills, lengths, scene.tally):
             for task in (*working, *faults):
                 if task.done():
                     task.result()  # none of them ends by itself
@@ -263,10 +264,10 @@ async def _trouble(
     return clients
 
 
-def _enough(spent: float, kills: Kills, lengths: Lengths) -> bool:
+def _enough(spent: float, kills: Kills, lengths: Lengths, tally: Counter[str]) -> bool:
     """Whether the run has lasted as long as it should."""
-    wanted = kills.count < lengths.kills and spent < lengths.seconds * (1 + lengths.overtime)
-    return spent >= lengths.seconds and not wanted
+    lacks = kills.count < lengths.kills or not all(tally[name] for name in lengths.wanted)
+    return spent >= lengths.seconds * (1 + (lengths.overtime if lacks else 0))
 
 
 async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:

@@ -11,6 +11,8 @@ from .objects import BORROWS, CARDS, OWED, D
 
 BORROWER, OWNER = "borrower", "owner"
 """The only ones: a fault looks for their pods."""
+CAME_BACK = "cards that came back"
+"""How often that is counted."""
 _MOST = 6
 """Pods of who borrows: more than there are cards."""
 _WANTED = 2
@@ -51,7 +53,7 @@ class CardOwner(WorkloadClient):
         while time.monotonic() < until:
             pods = await self._own()
             if pods is not None and all(one["spec"].get("nodeName") for one in pods):
-                self.tally["cards that came back"] += len(pods)
+                self.tally[CAME_BACK] += len(pods)
                 break
             await asyncio.sleep(0.3)
         await asyncio.sleep(self._dice.uniform(0.5, 2))

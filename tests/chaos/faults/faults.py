@@ -23,7 +23,7 @@ from ..api import Reply
 from ..clients import objects
 from ..clients.lending import BORROWER, OWNER
 from ..judging.leeway import BEHIND
-from ..lengths import Lengths
+from ..lengths import STANDS_STILL, Lengths
 from ..scene import LEASE, TERM, NothingDoneError, Scene
 from .foreign import Foreign
 from .rotation import rotate_certificates
@@ -267,11 +267,12 @@ async def _hold_what_ends(scene: Scene, leader: int, plan: PlanRecord) -> None:
             await asyncio.sleep(_LANDS)
             scene.signal(f"cardquota-{leader}", signal.SIGCONT)
         ended = there - await _there(scene, plan)
+    refused = await _evictions_refused(scene) - before
+    scene.tally["evictions refused since their term was over"] += refused
     if ended:
         scene.found.append(f"{len(ended)} pods were ended by who led no more")
-    scene.tally["evictions refused since their term was over"] += (
-        await _evictions_refused(scene) - before
-    )
+    elif not refused:
+        raise NothingDoneError  # it had asked for nobody to end
 
 
 async def _fresh_plan(scene: Scene) -> PlanRecord | None:
@@ -304,7 +305,7 @@ async def _evictions_refused(scene: Scene) -> int:
 
 FAULTS: dict[str, Fault] = {
     "leader paused": pause_the_leader,
-    "leader stands still before it evicts": stand_still_before_it_evicts,
+    STANDS_STILL: stand_still_before_it_evicts,
     "API server killed": restart_the_api_server,
     "etcd restarted": restart_etcd,
     "etcd paused": pause_etcd,
@@ -322,7 +323,7 @@ FAULTS: dict[str, Fault] = {
 
 ENDS_A_TERM = {
     "leader paused",
-    "leader stands still before it evicts",
+    STANDS_STILL,
     "API server killed",
     "etcd restarted",
     "etcd paused",

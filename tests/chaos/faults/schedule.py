@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from ..lengths import Lengths
+from ..lengths import STANDS_STILL, Lengths
 from ..scene import Scene
 from .faults import ENDS_A_TERM, FAULTS, Fault
 from .volcano_faults import VOLCANO_FAULTS
@@ -134,6 +134,7 @@ async def everything_else(
     dice, known = Random(seed), known_faults(volcano=scene.volcano is not None)
     while not over.is_set():
         names = list(lengths.faults) or dice.sample(sorted(known), len(known))
+        names.sort(key=lambda name: name != STANDS_STILL)
         for name in names:
             if name in ENDS_A_TERM and not lengths.faults:
                 await _first(kills.another(), over.wait())

@@ -47,6 +47,14 @@ def test_a_run_is_clean_that_let_something_through(
     assert report.text().endswith(ends) if says_nothing else "INVALID" not in report.text()
 
 
+def test_nor_is_one_in_which_something_never_came(story: Story) -> None:
+    seen = replay(story.waits("a", 1).opens("a").file)
+    run = Beside(seed=1, tally={"fault: x": 1, "fault: y": 0}, wanted=("fault: x", "fault: y"))
+    assert Report(run, seen).says_nothing == "not once: fault: y"
+    run.tally["fault: y"] = 1
+    assert Report(run, seen).clean
+
+
 def test_a_run_that_was_not_judged_says_nothing() -> None:
     assert Report(Beside(seed=1)).says_nothing
     assert not Report(Beside(seed=1)).clean
