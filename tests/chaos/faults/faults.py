@@ -19,7 +19,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.plan_record import PlanRecord, read_plan
 from harness.floods import MIB, Peak, connections, half_a_body
 
-from ..api import Reply
+from ..api import Object, Reply
 from ..clients import objects
 from ..clients.lending import BORROWER, OWNER
 from ..judging.leeway import BEHIND
@@ -40,7 +40,7 @@ _PLAN = 60.0
 """Seconds within which somebody is to wait for lent cards."""
 _SENT = 5.0
 """Seconds within which it then asks for the first one to end."""
-_LANDS = 2.5
+_LANDS = 4.0
 """Seconds for what comes late to be done. Within as many no plan of the new leader ends anybody."""
 _OWNERS = f"{objects.PODS}?labelSelector=client={OWNER}"
 _BORROWERS = f"{objects.PODS}?labelSelector=client={BORROWER}"
@@ -291,10 +291,16 @@ async def _fresh_plan(scene: Scene) -> PlanRecord | None:
 
 
 async def _there(scene: Scene, plan: PlanRecord) -> set[str]:
-    """Uids of those that are to end, and do not."""
+    """Uids of those that are to end, and do not: no Eviction of them was accepted."""
     reply = await scene.api.get(_BORROWERS)
-    there = (pod["metadata"] for pod in reply.body.get("items", ()))
-    return {one["uid"] for one in there if "deletionTimestamp" not in one} & set(plan.victims)
+    there = {pod["metadata"]["uid"] for pod in reply.body.get("items", ()) if not _ends(pod)}
+    return there & set(plan.victims)
+
+
+def _ends(pod: Object) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    evicted = any(one["type"] == "DisruptionTarget" for one in conditions)
+    return evicted or "deletionTimestamp" in pod["metadata"]
 
 
 async def _evictions_refused(scene: Scene) -> int:

@@ -65,6 +65,7 @@ async def server() -> AsyncIterator[ShoutingServer]:
 async def way(server: ShoutingServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Way]:
     monkeypatch.setattr(ways, "LINGER", 0.0)
     monkeypatch.setattr(ways, "QUIET", 0.0)
+    monkeypatch.setattr(ways, "PACE", 0.0)
     way = Way()
     await way.start()
     way.target = server.port
