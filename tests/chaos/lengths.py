@@ -11,10 +11,15 @@ Span = tuple[float, float]
 EVENTS = {"renewAfter": RENEWED}
 """A run is too short for the usual half hour."""
 
-RECLAIM = {"mode": "on", "after": 2, "evictionsPerMinute": 1_000, "evictionsPerQueue": 1_000}
+RECLAIM = {
+    "reclaim": {"mode": "on", "after": 2, "evictionsPerMinute": 1_000, "evictionsPerQueue": 1_000},
+    "preempt": {"after": 1},
+}
 """Lent cards come back all the time."""
 STANDS_STILL = "leader stands still before it evicts"
 """The fault that comes first, since it needs a term that lasts for some time."""
+BEFORE_RELEASE = "between an eviction and the release"
+"""The kill that comes first."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Lengths:
     """After the end something may be on its way for so long without any progress."""
     faults: tuple[str, ...] = ()
     """Which happen, in this order again and again; empty: all, in an order by chance."""
-    wanted: tuple[str, ...] = (f"fault: {STANDS_STILL}", CAME_BACK)
+    wanted: tuple[str, ...] = (f"fault: {STANDS_STILL}", f"kill: {BEFORE_RELEASE}", CAME_BACK)
     """What must have been, by its name in the tally: the run goes on for it as for kills."""
     config: dict[str, Any] = field(default_factory=dict)
     """The product's settings, over its defaults."""
@@ -70,10 +75,12 @@ SHORT = Lengths(
     15,
     between_kills=(4, 5),
     releases_before_a_kill=6,
-    kill_kinds=("with patches on their way", "between writes and their answers"),
-    kills=2,
+    kill_kinds=(
+        *(BEFORE_RELEASE, "with patches on their way", "between writes and their answers"),
+    ),
+    kills=3,
     overtime=12,
-    pause=(3.5, 5),
+    pause=(5.5, 7),
     etcd_pause=4,
     stall=3,
     hold=(4, 5.5),
@@ -92,7 +99,8 @@ SHORT = Lengths(
         *("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     ),
     config={
-        "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},
+        # Half of the deadline is what an Eviction may take, on a busy machine too.
+        "leaderElection": {"duration": 6, "renewDeadline": 5, "retryPeriod": 0.4, "settle": 1},
         "release": {"patchTimeout": 1},
         "reservationTimeout": 6,
         "events": EVENTS,
@@ -118,7 +126,10 @@ def beside_volcano(lengths: Lengths) -> Lengths:
     for some seconds until a Job is enqueued and has its pods, and these their nodes.
     """
     config = {**lengths.config, "scheduler": "volcano"}
-    lengths = replace(lengths, wanted=(), config=config)  # nobody lends there
+    kinds = tuple(kind for kind in lengths.kill_kinds if kind != BEFORE_RELEASE)
+    kills = lengths.kills - len(lengths.kill_kinds) + len(kinds)
+    # Nobody is ended for others there.
+    lengths = replace(lengths, wanted=(), kill_kinds=kinds, kills=kills, config=config)
     if not lengths.faults:
         return lengths
     return replace(lengths, faults=_SHORT_BESIDE_VOLCANO, between_faults=(3, 5))

@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 
 from .api import UNTRUSTED
+from .clients.lending import CAME_BACK
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
 from .judging.pauses import AT_ALL
 from .judging.verdicts import RESERVATION_TIMEOUT
-from .replay import Replay, replay
+from .replay import ENDED, Replay, replay
 
 HISTORY = "history"
 BESIDE = "beside.json"
@@ -86,7 +87,10 @@ class Report:
             return "Volcano enqueued nothing"
         if self.tally["kills"] < self.run.kills:
             return f"{self.run.kills} kills were wanted, and there were {self.tally['kills']}"
-        return next((f"not once: {one}" for one in self.run.wanted if not self.tally[one]), "")
+        missing = [one for one in self.run.wanted if not self.tally[one]]
+        if CAME_BACK in self.run.wanted and not self.replay.counts[ENDED]:
+            missing.append(ENDED)
+        return f"not once: {', '.join(missing)}" if missing else ""
 
     @property
     def findings(self) -> list[str]:

@@ -21,6 +21,7 @@ from .clients import memory_objects, objects, volcano_objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
 from .clients.memory_clients import put_nodes_right
+from .clients.objects import SUPERIOR, URGENT
 from .clients.steady import Steady
 from .clients.updates import wake_the_sleepers
 from .faults.schedule import Kills, everything_else
@@ -86,7 +87,7 @@ async def _run(
     config = folder / "config.yaml"
     # Its clients share cards without queues.
     extender = {"memoryNeedsQuota": False}
-    reclaim = {} if volcano else {"reclaim": RECLAIM}
+    reclaim = {} if volcano else RECLAIM
     config.write_text(yaml.safe_dump({"extender": extender, **reclaim, **lengths.config}))
     ports = ",".join(str(way.port) for way in ways)
     plane = running_plane(
@@ -219,7 +220,8 @@ async def _furnish(scene: Scene) -> None:
             await api.create("/api/v1/nodes", objects.node(name, card))
     for name, cards in sharing.items():
         await api.create("/api/v1/nodes", memory_objects.sharing_node(name, cards))
-    await api.create(objects.PRIORITIES, objects.urgent())
+    for priority, preempts in ((URGENT, "Never"), (SUPERIOR, "PreemptLowerPriority")):
+        await api.create(objects.PRIORITIES, objects.priority_class(priority, preempts))
     others = volcano_objects.JOB_QUEUES if scene.volcano is not None else objects.LENDING_QUEUES
     queues = {**objects.QUEUES, **others}
     for name in queues:

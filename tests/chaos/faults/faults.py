@@ -21,7 +21,7 @@ from harness.floods import MIB, Peak, connections, half_a_body
 
 from ..api import Object, Reply
 from ..clients import objects
-from ..clients.lending import BORROWER, OWNER
+from ..clients.lending import BORROWER, OWNER, SUPERIOR
 from ..judging.leeway import BEHIND
 from ..lengths import STANDS_STILL, Lengths
 from ..scene import LEASE, TERM, NothingDoneError, Scene
@@ -44,6 +44,7 @@ _LANDS = 4.0
 """Seconds for what comes late to be done. Within as many no plan of the new leader ends anybody."""
 _OWNERS = f"{objects.PODS}?labelSelector=client={OWNER}"
 _BORROWERS = f"{objects.PODS}?labelSelector=client={BORROWER}"
+_RANKS = f"{objects.PODS}?labelSelector=client={SUPERIOR}"
 _EVICTIONS = re.compile(
     r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'
     r'policy="cardquota-eviction-term"[^}]*\} (\S+)$',
@@ -288,6 +289,18 @@ async def _fresh_plan(scene: Scene) -> PlanRecord | None:
                 return plan
         await asyncio.sleep(0.05)
     return None
+
+
+async def until_somebody_ends(scene: Scene) -> None:
+    """For who waits at the gate, in his own queue. Raises NothingDoneError if that takes long."""
+    until = asyncio.get_running_loop().time() + _PLAN
+    while asyncio.get_running_loop().time() < until:
+        pods = (await scene.api.get(_RANKS)).body.get("items", ())
+        waits = any(pod["spec"].get("schedulingGates") for pod in pods)
+        if waits and any(map(_ends, pods)) and not scene.needs_a_term:
+            return
+        await asyncio.sleep(0.05)
+    raise NothingDoneError
 
 
 async def _there(scene: Scene, plan: PlanRecord) -> set[str]:

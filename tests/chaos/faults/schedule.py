@@ -8,9 +8,9 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from ..lengths import STANDS_STILL, Lengths
-from ..scene import Scene
-from .faults import ENDS_A_TERM, FAULTS, Fault
+from ..lengths import BEFORE_RELEASE, STANDS_STILL, Lengths
+from ..scene import NothingDoneError, Scene
+from .faults import ENDS_A_TERM, FAULTS, Fault, restart_the_api_server, until_somebody_ends
 from .volcano_faults import VOLCANO_FAULTS
 
 _SOME = 3
@@ -26,11 +26,14 @@ class Kills:
         """`only`: one kind of kill instead of each in turn."""
         self._scene, self._lengths, self._dice = scene, lengths, Random(seed)
         self._kinds: dict[str, Callable[[int], Awaitable[None]]] = {
+            BEFORE_RELEASE: self._between_an_eviction_and_the_release,
             "plain": self._plain,
             "with patches on their way": self._with_patches_on_their_way,
             "between writes and their answers": self._between_writes_and_answers,
             "while the others are told nothing": self._while_the_others_are_told_nothing,
         }
+        if scene.volcano is not None:
+            del self._kinds[BEFORE_RELEASE]  # nobody is ended for others there
         self._only = only
         self._killed = asyncio.Event()
         self.count = 0
@@ -46,7 +49,7 @@ class Kills:
                 return
             with self._scene.noted(f"kill: {kind}"):
                 await self._kinds[kind](leader)
-            self._scene.tally["kills"] += 1
+            self._scene.tally["kills"] = self.count
 
     async def _enough(self, not_before: float, over: asyncio.Event) -> int | None:
         """The leader, once the time has come and it has let enough through in its term."""
@@ -66,6 +69,15 @@ class Kills:
 
     async def _plain(self, leader: int) -> None:
         self._kill(leader)
+
+    async def _between_an_eviction_and_the_release(self, _: int) -> None:
+        """Its successor releases who waits, and ends nobody else for it."""
+        await until_somebody_ends(self._scene)
+        leader = await self._scene.leader()
+        if leader is None:
+            raise NothingDoneError
+        self._kill(leader)
+        await restart_the_api_server(self._scene, self._lengths)
 
     async def _with_patches_on_their_way(self, leader: int) -> None:
         """What it sent last comes only when its successor has given the cards to others."""

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from chaos.clients.objects import A
+from chaos.clients.lending import CAME_BACK
+from chaos.clients.objects import A, D
 from chaos.judging.leeway import Trouble
 from chaos.judging.pauses import AT_ALL, IN_CALM
 from chaos.lengths import SHORT
-from chaos.replay import replay
+from chaos.replay import ENDED, replay
 from chaos.report import Beside, Report
 
 from .story import Story
@@ -53,6 +54,13 @@ def test_nor_is_one_in_which_something_never_came(story: Story) -> None:
     assert Report(run, seen).says_nothing == "not once: fault: y"
     run.tally["fault: y"] = 1
     assert Report(run, seen).clean
+
+
+def test_nor_one_in_which_cards_came_back_and_nobody_was_ended(story: Story) -> None:
+    story.queue("b", {D: 4}).queue("o", {D: 2}).lends(*"wxyz").owed("o").plans("o", "z")
+    run = Beside(seed=1, tally={CAME_BACK: 1}, wanted=(CAME_BACK,))
+    assert Report(run, replay(story.file)).says_nothing == f"not once: {ENDED}"
+    assert Report(run, replay(story.ends("z").file)).clean
 
 
 def test_a_run_that_was_not_judged_says_nothing() -> None:

@@ -1,6 +1,7 @@
 """What a fault did is noted, and what one did not do is not."""
 
 from collections import Counter
+from contextlib import nullcontext
 from random import Random
 from typing import Any
 
@@ -13,7 +14,7 @@ from chaos.clients.lending import BORROWER, OWNER
 from chaos.faults import faults
 from chaos.judging.leeway import BEHIND
 from chaos.lengths import SHORT
-from chaos.scene import LEASE, Scene
+from chaos.scene import LEASE, NothingDoneError, Scene
 from chaos.way import Way
 
 NO = Reply(404, {})
@@ -137,6 +138,32 @@ async def test_l5_what_is_sent_before_it_stands_still_ends_nobody(
     assert signals == ["SIGSTOP", "SIGCONT"]
     assert scene.found == found
     assert not scene.needs_a_term
+
+
+RUNS: Object = {"metadata": {}, "spec": {}, "status": {}}
+WAITS: Object = {**RUNS, "spec": {"schedulingGates": [{"name": v.GATE}]}}
+ENDS: Object = {**RUNS, "metadata": {"deletionTimestamp": "now"}}
+EVICTED: Object = {**RUNS, "status": {"conditions": [{"type": "DisruptionTarget"}]}}
+
+
+@pytest.mark.fake_clock
+@pytest.mark.parametrize(
+    ("pods", "needs_a_term", "comes"),
+    [
+        ([EVICTED, WAITS], False, True),
+        ([ENDS, WAITS], False, True),
+        ([RUNS, WAITS], False, False),
+        ([ENDS, RUNS], False, False),
+        ([ENDS, WAITS], True, False),
+    ],
+)
+async def test_l5_the_moment_between_an_eviction_and_the_release(
+    pods: list[Object], *, needs_a_term: bool, comes: bool
+) -> None:
+    scene = scene_with(CannedApi(get=Reply(200, {"items": pods})))
+    scene.needs_a_term = needs_a_term
+    with nullcontext() if comes else pytest.raises(NothingDoneError):
+        await faults.until_somebody_ends(scene)
 
 
 @pytest.mark.fake_clock
