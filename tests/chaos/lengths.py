@@ -75,12 +75,10 @@ SHORT = Lengths(
     15,
     between_kills=(4, 5),
     releases_before_a_kill=6,
-    kill_kinds=(
-        *(BEFORE_RELEASE, "with patches on their way", "between writes and their answers"),
-    ),
-    kills=3,
+    kill_kinds=("with patches on their way", "between writes and their answers"),
+    kills=2,
     overtime=12,
-    pause=(5.5, 7),
+    pause=(7.5, 9),
     etcd_pause=4,
     stall=3,
     hold=(4, 5.5),
@@ -98,9 +96,10 @@ SHORT = Lengths(
         STANDS_STILL,
         *("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     ),
+    wanted=(f"fault: {STANDS_STILL}", CAME_BACK),
     config={
         # Half of the deadline is what an Eviction may take, on a busy machine too.
-        "leaderElection": {"duration": 6, "renewDeadline": 5, "retryPeriod": 0.4, "settle": 1},
+        "leaderElection": {"duration": 8, "renewDeadline": 7, "retryPeriod": 0.4, "settle": 1},
         "release": {"patchTimeout": 1},
         "reservationTimeout": 6,
         "events": EVENTS,
@@ -126,10 +125,7 @@ def beside_volcano(lengths: Lengths) -> Lengths:
     for some seconds until a Job is enqueued and has its pods, and these their nodes.
     """
     config = {**lengths.config, "scheduler": "volcano"}
-    kinds = tuple(kind for kind in lengths.kill_kinds if kind != BEFORE_RELEASE)
-    kills = lengths.kills - len(lengths.kill_kinds) + len(kinds)
-    # Nobody is ended for others there.
-    lengths = replace(lengths, wanted=(), kill_kinds=kinds, kills=kills, config=config)
+    lengths = replace(lengths, wanted=(), config=config)  # nobody is ended for others there
     if not lengths.faults:
         return lengths
     return replace(lengths, faults=_SHORT_BESIDE_VOLCANO, between_faults=(3, 5))

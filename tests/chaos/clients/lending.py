@@ -21,7 +21,7 @@ borrows they are as many as there are cards, or one more.
 """
 _WANTED = 2
 """As many are owed."""
-_PATIENCE = 40.0
+_PATIENCE = 60.0
 """Seconds that who is owed waits for his cards: leaders are killed meanwhile."""
 _GONE, _IS_THERE = 404, 409
 
