@@ -1,5 +1,6 @@
 """What a fault did is noted, and what one did not do is not."""
 
+import asyncio
 from collections import Counter
 from contextlib import nullcontext
 from random import Random
@@ -11,9 +12,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.plan_record import PlanRecord, plan_text
 from chaos.api import Object, Reply
 from chaos.clients.lending import BORROWER, OWNER
-from chaos.faults import faults
+from chaos.faults import faults, schedule
 from chaos.judging.leeway import BEHIND
-from chaos.lengths import SHORT
+from chaos.lengths import SHORT, STANDS_STILL, Lengths, full
 from chaos.scene import LEASE, NothingDoneError, Scene
 from chaos.way import Way
 
@@ -176,3 +177,32 @@ async def test_l5_without_a_plan_it_has_done_nothing() -> None:
     with scene.noted("fault: x"):
         await faults.stand_still_before_it_evicts(scene, SHORT)
     assert +scene.tally == {"fault: x, nothing done": 1}
+
+
+class NoKills(schedule.Kills):
+    async def another(self) -> None:
+        pass
+
+
+@pytest.mark.fake_clock
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+async def test_each_kind_comes_once_in_a_round_and_one_always_first(
+    monkeypatch: pytest.MonkeyPatch, seed: str
+) -> None:
+    scene, over, came = scene_with(CannedApi()), asyncio.Event(), list[str]()
+    names = sorted(schedule.known_faults(volcano=False))
+
+    def coming(name: str) -> faults.Fault:
+        async def fault(scene: Scene, lengths: Lengths) -> None:
+            came.append(name)
+            if len(came) == len(names):
+                over.set()
+
+        return fault
+
+    known = {name: coming(name) for name in names}
+    monkeypatch.setattr(schedule, "known_faults", lambda *, volcano: known)
+    lengths = full(60)
+    await schedule.everything_else(scene, lengths, seed, NoKills(scene, lengths, seed), over)
+    assert came[0] == STANDS_STILL
+    assert sorted(came) == names
