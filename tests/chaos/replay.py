@@ -88,7 +88,7 @@ def replay(
     pauses.ended(at)
     counts["terms that let something through"] = len(terms)
     counts.update(memory.seen)
-    counts[ENDED] = ended.seen
+    counts[ENDED], counts["pods that others were to end for"] = ended.seen, ended.served
     if volcano:
         counts["groups enqueued by Volcano, and judged"] = judge.enqueued_by_volcano
     found, unsaid = wrong(denials, rooms, troubles)

@@ -1,5 +1,5 @@
 """Those for whom others end. Of one card there are few: one queue borrows what another is owed,
-which wants it back. In a third queue who has a higher priority takes the card of who has none.
+which wants it back. In a third queue who has a higher priority takes a card of who has none.
 """
 
 import asyncio
@@ -87,13 +87,13 @@ class CardOwner(WorkloadClient):
 
 
 class Superior(WorkloadClient):
-    """Lets a pod have the card of its queue, and then one that goes before it."""
+    """Lets two pods have the cards of its queue, and then one come that goes before them."""
 
     def __init__(self, _: str, api: Api, seed: str, tally: Counter[str]) -> None:
         super().__init__(SUPERIOR, api, seed, tally)
 
     async def work(self) -> bool:
-        for priority in ("", objects.SUPERIOR):
+        for priority in ("", "", objects.SUPERIOR):
             body = objects.pod(self._new(), self.name, RANKS, A, 1, priority=priority)
             reply = await self.create(body, RANKS, A, 1)
             if not reply.ok or not await self._starts(body["metadata"]["name"]):

@@ -32,10 +32,10 @@ RANKS = "ranks"
 LENDING_QUEUES: dict[str, QueueTerms] = {
     BORROWS: ("Gate", {D: CARDS}),
     OWED: ("Gate", {D: 2}),
-    RANKS: ("Gate", {A: 1}),
+    RANKS: ("Gate", {A: 2}),
 }
 """Of four cards each deserves two: the first may hold four while the second holds none. In the last
-who has a higher priority takes the one card from who has it.
+who has a higher priority takes a card from one of two.
 """
 LENT = {"roll": "2"}
 """What rolling updates may borrow of each card."""

@@ -36,6 +36,11 @@ class EndedForOthers:
         self.seen = 0
         """Pods that were ended."""
 
+    @property
+    def served(self) -> int:
+        """Pods for which others were to end."""
+        return len({uid for uid, _ in self._needs})
+
     def after(self, before: StoredPod | None, pod: StoredPod | None) -> list[str]:
         """What is wrong with a change of a pod. `before`: as it was until then."""
         if pod is None:
