@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .clients.lending import CAME_BACK
+from .clients.lending import CAME_BACK, TAKEN
 from .judging.answered import RENEWED
 from .judging.pauses import AT_ALL
 
@@ -93,10 +93,10 @@ SHORT = Lengths(
     # again, and how long that goes on is up to the machine.
     longest_pause=240,
     faults=(
-        STANDS_STILL,
+        STANDS_STILL,  # until it was done once
         *("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     ),
-    wanted=(f"fault: {STANDS_STILL}", CAME_BACK),
+    wanted=(f"fault: {STANDS_STILL}", TAKEN),
     config={
         # Half of the deadline is what an Eviction may take, on a busy machine too.
         "leaderElection": {"duration": 8, "renewDeadline": 7, "retryPeriod": 0.4, "settle": 1},

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from .api import UNTRUSTED
-from .clients.lending import CAME_BACK
+from .clients.lending import CAME_BACK, TAKEN
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
@@ -88,7 +88,7 @@ class Report:
         if self.tally["kills"] < self.run.kills:
             return f"{self.run.kills} kills were wanted, and there were {self.tally['kills']}"
         missing = [one for one in self.run.wanted if not self.tally[one]]
-        if CAME_BACK in self.run.wanted and not self.replay.counts[ENDED]:
+        if {CAME_BACK, TAKEN} & {*self.run.wanted} and not self.replay.counts[ENDED]:
             missing.append(ENDED)
         return f"not once: {', '.join(missing)}" if missing else ""
 

@@ -13,8 +13,8 @@ from .objects import BORROWS, CARDS, OWED, RANKS, A, D
 
 BORROWER, OWNER, SUPERIOR = "borrower", "owner", "superior"
 """The only ones: a fault looks for their pods."""
-CAME_BACK = "cards that came back"
-"""How often that is counted."""
+CAME_BACK, TAKEN = "cards that came back", "cards taken by a higher priority"
+"""As they are counted."""
 _GANG, _MEMBERS, _MINIMUM = "borrower-gang", 3, 2
 """A group of who borrows, how many pods it has, and how many it needs. With the others of who
 borrows they are as many as there are cards, or one more.
@@ -99,7 +99,7 @@ class Superior(WorkloadClient):
             if not reply.ok or not await self._starts(body["metadata"]["name"]):
                 break
         else:
-            self.tally["cards taken by a higher priority"] += 1
+            self.tally[TAKEN] += 1
         for pod in await self._own() or ():
             await self._api.delete(f"{objects.PODS}/{pod['metadata']['name']}", now=True)
         return reply.ok

@@ -147,6 +147,8 @@ async def everything_else(
     while not over.is_set():
         names = list(lengths.faults) or dice.sample(sorted(known), len(known))
         names.sort(key=lambda name: name != STANDS_STILL)
+        if lengths.faults and scene.tally[f"fault: {STANDS_STILL}"]:  # it takes long
+            names = [name for name in names if name != STANDS_STILL] or names
         for name in names:
             if name in ENDS_A_TERM and not lengths.faults:
                 await _first(kills.another(), over.wait())

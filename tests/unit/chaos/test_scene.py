@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -179,6 +180,10 @@ async def test_l5_without_a_plan_it_has_done_nothing() -> None:
     assert +scene.tally == {"fault: x, nothing done": 1}
 
 
+_MOST = 5
+"""Faults."""
+
+
 class NoKills(schedule.Kills):
     async def another(self) -> None:
         pass
@@ -206,3 +211,26 @@ async def test_each_kind_comes_once_in_a_round_and_one_always_first(
     await schedule.everything_else(scene, lengths, seed, NoKills(scene, lengths, seed), over)
     assert came[0] == STANDS_STILL
     assert sorted(came) == names
+
+
+@pytest.mark.fake_clock
+async def test_in_a_short_run_that_one_comes_until_it_was_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene, over, came = scene_with(CannedApi()), asyncio.Event(), list[str]()
+
+    async def still(scene: Scene, lengths: Lengths) -> None:
+        came.append("still")
+        if len(came) == 1:
+            raise NothingDoneError
+
+    async def other(scene: Scene, lengths: Lengths) -> None:
+        came.append("other")
+        if len(came) == _MOST:
+            over.set()
+
+    known = {STANDS_STILL: still, "x": other}
+    monkeypatch.setattr(schedule, "known_faults", lambda *, volcano: known)
+    lengths = replace(SHORT, faults=(STANDS_STILL, "x"))
+    await schedule.everything_else(scene, lengths, "1", NoKills(scene, lengths, "1"), over)
+    assert came == ["still", "other", "still", "other", "other"]
