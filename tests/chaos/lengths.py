@@ -100,7 +100,7 @@ SHORT = Lengths(
     config={
         # Half of the deadline is what an Eviction may take, on a busy machine too.
         "leaderElection": {"duration": 8, "renewDeadline": 7, "retryPeriod": 0.4, "settle": 1},
-        "release": {"patchTimeout": 1},
+        "release": {"patchTimeout": 2},
         "reservationTimeout": 6,
         "events": EVENTS,
     },
