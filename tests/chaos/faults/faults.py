@@ -291,10 +291,9 @@ async def _fresh_plan(scene: Scene) -> PlanRecord | None:
     return None
 
 
-async def until_somebody_ends(scene: Scene) -> None:
-    """For who waits at the gate, in his own queue. Raises NothingDoneError if that takes long."""
-    until = asyncio.get_running_loop().time() + _PLAN
-    while asyncio.get_running_loop().time() < until:
+async def until_somebody_ends(scene: Scene, over: asyncio.Event) -> None:
+    """For who waits at the gate, in his own queue. Raises NothingDoneError if the run is over."""
+    while not over.is_set():
         pods = (await scene.api.get(_RANKS)).body.get("items", ())
         waits = any(pod["spec"].get("schedulingGates") for pod in pods)
         if waits and any(map(_ends, pods)) and not scene.needs_a_term:

@@ -40,6 +40,7 @@ class Kills:
 
     async def run(self, over: asyncio.Event) -> None:
         """Until it is over; what has begun is brought to its end."""
+        self._over = over
         kinds = self._lengths.kill_kinds or tuple(self._kinds)
         while True:
             pause = self._dice.uniform(*self._lengths.between_kills)
@@ -72,7 +73,7 @@ class Kills:
 
     async def _between_an_eviction_and_the_release(self, _: int) -> None:
         """Its successor releases who waits, and ends nobody else for it."""
-        await until_somebody_ends(self._scene)
+        await until_somebody_ends(self._scene, self._over)
         leader = await self._scene.leader()
         if leader is None:
             raise NothingDoneError

@@ -164,8 +164,10 @@ async def test_l5_the_moment_between_an_eviction_and_the_release(
 ) -> None:
     scene = scene_with(CannedApi(get=Reply(200, {"items": pods})))
     scene.needs_a_term = needs_a_term
+    over = asyncio.Event()
+    asyncio.get_running_loop().call_later(60, over.set)
     with nullcontext() if comes else pytest.raises(NothingDoneError):
-        await faults.until_somebody_ends(scene)
+        await faults.until_somebody_ends(scene, over)
 
 
 @pytest.mark.fake_clock
