@@ -27,6 +27,7 @@ PREFIXES = {
     "job": "/registry/batch.volcano.sh/jobs/{namespace}/",
 }
 """Where the API server keeps the kinds that count."""
+_CONDITIONS = ("PodScheduled", "DisruptionTarget")
 
 
 class HistoryError(Exception):
@@ -180,10 +181,11 @@ def slim(thing: dict[str, Any]) -> dict[str, Any]:
         found["spec"] = {
             "schedulingGates": spec.get("schedulingGates"),
             "nodeName": spec.get("nodeName"),
+            "priority": spec.get("priority"),
             "containers": [{"resources": c.get("resources")} for c in spec["containers"]],
         }
         status = thing.get("status", {})
-        conditions = [c for c in status.get("conditions") or () if c.get("type") == "PodScheduled"]
+        conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
         found["status"] = {"phase": status.get("phase"), "conditions": conditions}
     return found
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .clients.objects import CARD_OF_NODE, NAMESPACE
+from .clients.objects import CARD_OF_NODE, CARDS, NAMESPACE, D
 from .history import Change, changes
 from .judging.denials import Denial, Rooms, wrong
+from .judging.ended import EndedForOthers
 from .judging.leeway import Calm, Span, Trouble, without_a_leader
 from .judging.memory_judge import MemoryJudge
 from .judging.pauses import AT_ALL, Pauses
@@ -20,6 +21,8 @@ from .judging.recount import Recount
 from .judging.stored import Group, StoredPod
 from .judging.verdicts import RESERVATION_TIMEOUT, Judge, Violation
 from .judging.volcano_judge import RefusedJobs
+
+ENDED = "pods ended for somebody"
 
 
 @dataclass
@@ -63,6 +66,7 @@ def replay(
     judge = Judge(recount, troubles, calm, reservation_timeout=reservation_timeout)
     pauses, rooms = Pauses(recount), Rooms(recount)
     memory, jobs, elsewhere = MemoryJudge(troubles), RefusedJobs(), list[Violation]()
+    ended = EndedForOthers(recount, {D: CARDS})
     counts: Counter[str] = Counter()
     terms: set[str] = set()
     at = 0.0
@@ -75,6 +79,8 @@ def replay(
         group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
         judge.after(change, before, touched, group)
+        pod = recount.pods.get(change.key) if change.kind == "pod" else None
+        elsewhere += [Violation(change.revision, what, at) for what in ended.after(before, pod)]
         opened = _count(counts, terms, change, before, recount) or _enqueued(counts, group, recount)
         if touched:
             pauses.after(change.at, {queue for queue, _ in touched}, opened)
@@ -82,6 +88,7 @@ def replay(
     pauses.ended(at)
     counts["terms that let something through"] = len(terms)
     counts.update(memory.seen)
+    counts[ENDED], counts["pods that others were to end for"] = ended.seen, ended.served
     if volcano:
         counts["groups enqueued by Volcano, and judged"] = judge.enqueued_by_volcano
     found, unsaid = wrong(denials, rooms, troubles)

@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 
 from .api import UNTRUSTED
+from .clients.lending import CAME_BACK, TAKEN
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
 from .judging.pauses import AT_ALL
 from .judging.verdicts import RESERVATION_TIMEOUT
-from .replay import Replay, replay
+from .replay import ENDED, Replay, replay
 
 HISTORY = "history"
 BESIDE = "beside.json"
@@ -29,6 +30,8 @@ class Beside(msgspec.Struct, kw_only=True):
     breakage: str = ""
     kills: int = 0
     """As many were wanted, so that zero violations mean something."""
+    wanted: tuple[str, ...] = ()
+    """What should have been too, by its name in the tally."""
     tally: dict[str, int] = {}
     remaining: list[str] = []
     """What was still not as it must be after the quiet."""
@@ -84,7 +87,10 @@ class Report:
             return "Volcano enqueued nothing"
         if self.tally["kills"] < self.run.kills:
             return f"{self.run.kills} kills were wanted, and there were {self.tally['kills']}"
-        return ""
+        missing = [one for one in self.run.wanted if not self.tally[one]]
+        if {CAME_BACK, TAKEN} & {*self.run.wanted} and not self.replay.counts[ENDED]:
+            missing.append(ENDED)
+        return f"not once: {', '.join(missing)}" if missing else ""
 
     @property
     def findings(self) -> list[str]:

@@ -21,6 +21,7 @@ from .clients import memory_objects, objects, volcano_objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
 from .clients.memory_clients import put_nodes_right
+from .clients.objects import SUPERIOR, URGENT
 from .clients.steady import Steady
 from .clients.updates import wake_the_sleepers
 from .faults.schedule import Kills, everything_else
@@ -72,6 +73,7 @@ def run(
                 report.kept = str(copied(Path(temporary), kept))
             return report
     lengths = beside_volcano(lengths) if volcano else lengths
+    lengths = BREAKAGES[breakage].focus(lengths) if breakage else lengths
     return asyncio.run(_run(lengths, seed, breakage, folder, volcano=volcano))
 
 
@@ -85,7 +87,7 @@ async def _run(
     config = folder / "config.yaml"
     # Its clients share cards without queues.
     extender = {"memoryNeedsQuota": False}
-    reclaim = {} if volcano else {"reclaim": RECLAIM}
+    reclaim = {} if volcano else RECLAIM
     config.write_text(yaml.safe_dump({"extender": extender, **reclaim, **lengths.config}))
     ports = ",".join(str(way.port) for way in ways)
     plane = running_plane(
@@ -193,6 +195,7 @@ async def _on(
         seed=seed,
         breakage=breakage,
         kills=lengths.kills,
+        wanted=lengths.wanted,
         tally=tally,
         remaining=[*scene.found, *remaining],
         refused_late=late.count,
@@ -217,7 +220,8 @@ async def _furnish(scene: Scene) -> None:
             await api.create("/api/v1/nodes", objects.node(name, card))
     for name, cards in sharing.items():
         await api.create("/api/v1/nodes", memory_objects.sharing_node(name, cards))
-    await api.create(objects.PRIORITIES, objects.urgent())
+    for priority, preempts in ((URGENT, "Never"), (SUPERIOR, "PreemptLowerPriority")):
+        await api.create(objects.PRIORITIES, objects.priority_class(priority, preempts))
     others = volcano_objects.JOB_QUEUES if scene.volcano is not None else objects.LENDING_QUEUES
     queues = {**objects.QUEUES, **others}
     for name in queues:
@@ -233,7 +237,6 @@ async def _trouble(
 ) -> list[WorkloadClient]:
     """Clients at work while things go wrong."""
     broken = BREAKAGES.get(breakage)
-    lengths = broken.focus(lengths) if broken else lengths
     kills = Kills(scene, lengths, f"{seed}/kills", only=broken.kill if broken else "")
     volcano = scene.volcano is not None
     clients = all_clients(scene.api, seed, scene.tally, volcano=volcano)
@@ -245,7 +248,7 @@ async def _trouble(
     ]
     begun = time.monotonic()
     try:
-        while not _enough(time.monotonic() - begun, kills, lengths):
+        while not _enough(time.monotonic() - begun, kills, lengths, scene.tally):
             for task in (*working, *faults):
                 if task.done():
                     task.result()  # none of them ends by itself
@@ -263,10 +266,10 @@ async def _trouble(
     return clients
 
 
-def _enough(spent: float, kills: Kills, lengths: Lengths) -> bool:
+def _enough(spent: float, kills: Kills, lengths: Lengths, tally: Counter[str]) -> bool:
     """Whether the run has lasted as long as it should."""
-    wanted = kills.count < lengths.kills and spent < lengths.seconds * (1 + lengths.overtime)
-    return spent >= lengths.seconds and not wanted
+    lacks = kills.count < lengths.kills or not all(tally[name] for name in lengths.wanted)
+    return spent >= lengths.seconds * (1 + (lengths.overtime if lacks else 0))
 
 
 async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:

@@ -121,13 +121,12 @@ class Scene:
     def noted(self, what: str) -> Iterator[None]:
         """What goes wrong while the block runs. What did nothing is counted apart."""
         begun = time.monotonic()
-        self.tally[what] += 1
         try:
             yield
         except NothingDoneError:
-            self.tally[what] -= 1
             self.tally[f"{what}, nothing done"] += 1
         else:
+            self.tally[what] += 1
             self.happened.append((begun, time.monotonic(), what))
 
     @contextmanager

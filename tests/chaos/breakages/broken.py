@@ -62,7 +62,7 @@ from cardquota.quota.pods import REPLICA_SET, HeldCards, PodFacts, PodMaker, Pod
 from cardquota.quota.release import release_judge
 from cardquota.quota.reports import Waiting, queue_report
 
-from ..lengths import Lengths
+from ..lengths import STANDS_STILL, Lengths
 from . import broken_cards
 from .breaker import Breaker
 
@@ -93,11 +93,15 @@ class Breakage:
         return self.apply.__name__.strip("_").replace("_", "-")
 
     def focus(self, lengths: Lengths) -> Lengths:
-        """The same run with these faults alone, and kills as soon as they make sense."""
+        """The same run with these faults alone, each at least once, and kills as soon as they make
+        sense. None need be where the faults keep them off.
+        """
         shortest, longest = lengths.between_kills
         return replace(
             lengths,
             faults=self.faults,
+            wanted=tuple(f"fault: {name}" for name in self.faults),
+            kills=0 if STANDS_STILL in self.faults else lengths.kills,
             between_kills=(shortest / 2, longest / 2) if self.kill else lengths.between_kills,
             releases_before_a_kill=min(lengths.releases_before_a_kill, 50),
         )
@@ -429,7 +433,7 @@ BREAKAGES = {
         Breakage(
             _no_eviction_fence,
             without=("cardquota-eviction-term",),
-            faults=("leader stands still before it evicts",),
+            faults=(STANDS_STILL,),
         ),
         Breakage(_frozen_parameter),
         Breakage(_no_precondition, faults=("patches held", "connections cut")),

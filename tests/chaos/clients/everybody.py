@@ -6,7 +6,7 @@ from ..api import Api
 from .announced import AnnouncedGang, ElasticService
 from .changes import Administrator, Forger, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
-from .lending import Borrower, CardOwner
+from .lending import Borrower, CardOwner, Superior
 from .memory_clients import MemoryClient, MemoryScaler, NodeChanger, WholeCardClient
 from .updates import SleepingSets, Updater, Visitor
 from .volcano_clients import VolcanoJobClient, VolcanoService
@@ -32,6 +32,7 @@ _KINDS: list[type[WorkloadClient]] = [
     Forger,
     Borrower,
     CardOwner,
+    Superior,
 ]
 
 _BESIDE_VOLCANO: list[type[WorkloadClient]] = [

@@ -28,8 +28,15 @@ QUEUES: dict[str, QueueTerms] = {
 CARDS = 4
 """Those of the last node."""
 BORROWS, OWED = "borrows", "owed"
-LENDING_QUEUES: dict[str, QueueTerms] = {BORROWS: ("Gate", {D: CARDS}), OWED: ("Gate", {D: 2})}
-"""Of four cards each deserves two: the former may hold four while the latter holds none."""
+RANKS = "ranks"
+LENDING_QUEUES: dict[str, QueueTerms] = {
+    BORROWS: ("Gate", {D: CARDS}),
+    OWED: ("Gate", {D: 2}),
+    RANKS: ("Gate", {A: 2}),
+}
+"""Of four cards each deserves two: the first may hold four while the second holds none. In the last
+who has a higher priority takes a card from one of two.
+"""
 LENT = {"roll": "2"}
 """What rolling updates may borrow of each card."""
 
@@ -39,7 +46,7 @@ QUEUE_PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 REPLICA_SETS = f"/apis/apps/v1/namespaces/{NAMESPACE}/replicasets"
 PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-URGENT = "chaos-urgent"
+URGENT, SUPERIOR = "chaos-urgent", "chaos-superior"
 NOWHERE = "nowhere"
 """Where no node is."""
 
@@ -87,14 +94,14 @@ def queue(name: str, queues: Mapping[str, QueueTerms] = QUEUES) -> Object:
     }
 
 
-def urgent() -> Object:
+def priority_class(name: str, preempts: str) -> Object:
     """Who has it goes before all others that wait."""
     return {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
-        "metadata": {"name": URGENT},
+        "metadata": {"name": name},
         "value": 1000,
-        "preemptionPolicy": "Never",
+        "preemptionPolicy": preempts,
     }
 
 

@@ -19,11 +19,11 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.plan_record import PlanRecord, read_plan
 from harness.floods import MIB, Peak, connections, half_a_body
 
-from ..api import Reply
+from ..api import Object, Reply
 from ..clients import objects
-from ..clients.lending import BORROWER, OWNER
+from ..clients.lending import BORROWER, OWNER, SUPERIOR
 from ..judging.leeway import BEHIND
-from ..lengths import Lengths
+from ..lengths import STANDS_STILL, Lengths
 from ..scene import LEASE, TERM, NothingDoneError, Scene
 from .foreign import Foreign
 from .rotation import rotate_certificates
@@ -40,10 +40,11 @@ _PLAN = 60.0
 """Seconds within which somebody is to wait for lent cards."""
 _SENT = 5.0
 """Seconds within which it then asks for the first one to end."""
-_LANDS = 2.5
+_LANDS = 4.0
 """Seconds for what comes late to be done. Within as many no plan of the new leader ends anybody."""
 _OWNERS = f"{objects.PODS}?labelSelector=client={OWNER}"
 _BORROWERS = f"{objects.PODS}?labelSelector=client={BORROWER}"
+_RANKS = f"{objects.PODS}?labelSelector=client={SUPERIOR}"
 _EVICTIONS = re.compile(
     r'^apiserver_validating_admission_policy_check_total\{[^}]*enforcement_action="deny"[^}]*'
     r'policy="cardquota-eviction-term"[^}]*\} (\S+)$',
@@ -267,11 +268,12 @@ async def _hold_what_ends(scene: Scene, leader: int, plan: PlanRecord) -> None:
             await asyncio.sleep(_LANDS)
             scene.signal(f"cardquota-{leader}", signal.SIGCONT)
         ended = there - await _there(scene, plan)
+    refused = await _evictions_refused(scene) - before
+    scene.tally["evictions refused since their term was over"] += refused
     if ended:
         scene.found.append(f"{len(ended)} pods were ended by who led no more")
-    scene.tally["evictions refused since their term was over"] += (
-        await _evictions_refused(scene) - before
-    )
+    elif not refused:
+        raise NothingDoneError  # it had asked for nobody to end
 
 
 async def _fresh_plan(scene: Scene) -> PlanRecord | None:
@@ -289,11 +291,28 @@ async def _fresh_plan(scene: Scene) -> PlanRecord | None:
     return None
 
 
+async def until_somebody_ends(scene: Scene, over: asyncio.Event) -> None:
+    """For who waits at the gate, in his own queue. Raises NothingDoneError if the run is over."""
+    while not over.is_set():
+        pods = (await scene.api.get(_RANKS)).body.get("items", ())
+        waits = any(pod["spec"].get("schedulingGates") for pod in pods)
+        if waits and any(map(_ends, pods)) and not scene.needs_a_term:
+            return
+        await asyncio.sleep(0.05)
+    raise NothingDoneError
+
+
 async def _there(scene: Scene, plan: PlanRecord) -> set[str]:
-    """Uids of those that are to end, and do not."""
+    """Uids of those that are to end, and do not: no Eviction of them was accepted."""
     reply = await scene.api.get(_BORROWERS)
-    there = (pod["metadata"] for pod in reply.body.get("items", ()))
-    return {one["uid"] for one in there if "deletionTimestamp" not in one} & set(plan.victims)
+    there = {pod["metadata"]["uid"] for pod in reply.body.get("items", ()) if not _ends(pod)}
+    return there & set(plan.victims)
+
+
+def _ends(pod: Object) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    evicted = any(one["type"] == "DisruptionTarget" for one in conditions)
+    return evicted or "deletionTimestamp" in pod["metadata"]
 
 
 async def _evictions_refused(scene: Scene) -> int:
@@ -304,7 +323,7 @@ async def _evictions_refused(scene: Scene) -> int:
 
 FAULTS: dict[str, Fault] = {
     "leader paused": pause_the_leader,
-    "leader stands still before it evicts": stand_still_before_it_evicts,
+    STANDS_STILL: stand_still_before_it_evicts,
     "API server killed": restart_the_api_server,
     "etcd restarted": restart_etcd,
     "etcd paused": pause_etcd,
@@ -322,7 +341,7 @@ FAULTS: dict[str, Fault] = {
 
 ENDS_A_TERM = {
     "leader paused",
-    "leader stands still before it evicts",
+    STANDS_STILL,
     "API server killed",
     "etcd restarted",
     "etcd paused",

@@ -8,9 +8,9 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from ..lengths import Lengths
-from ..scene import Scene
-from .faults import ENDS_A_TERM, FAULTS, Fault
+from ..lengths import BEFORE_RELEASE, STANDS_STILL, Lengths
+from ..scene import NothingDoneError, Scene
+from .faults import ENDS_A_TERM, FAULTS, Fault, restart_the_api_server, until_somebody_ends
 from .volcano_faults import VOLCANO_FAULTS
 
 _SOME = 3
@@ -26,17 +26,21 @@ class Kills:
         """`only`: one kind of kill instead of each in turn."""
         self._scene, self._lengths, self._dice = scene, lengths, Random(seed)
         self._kinds: dict[str, Callable[[int], Awaitable[None]]] = {
+            BEFORE_RELEASE: self._between_an_eviction_and_the_release,
             "plain": self._plain,
             "with patches on their way": self._with_patches_on_their_way,
             "between writes and their answers": self._between_writes_and_answers,
             "while the others are told nothing": self._while_the_others_are_told_nothing,
         }
+        if scene.volcano is not None:
+            del self._kinds[BEFORE_RELEASE]  # nobody is ended for others there
         self._only = only
         self._killed = asyncio.Event()
         self.count = 0
 
     async def run(self, over: asyncio.Event) -> None:
         """Until it is over; what has begun is brought to its end."""
+        self._over = over
         kinds = self._lengths.kill_kinds or tuple(self._kinds)
         while True:
             pause = self._dice.uniform(*self._lengths.between_kills)
@@ -46,7 +50,7 @@ class Kills:
                 return
             with self._scene.noted(f"kill: {kind}"):
                 await self._kinds[kind](leader)
-            self._scene.tally["kills"] += 1
+            self._scene.tally["kills"] = self.count
 
     async def _enough(self, not_before: float, over: asyncio.Event) -> int | None:
         """The leader, once the time has come and it has let enough through in its term."""
@@ -66,6 +70,15 @@ class Kills:
 
     async def _plain(self, leader: int) -> None:
         self._kill(leader)
+
+    async def _between_an_eviction_and_the_release(self, _: int) -> None:
+        """Its successor releases who waits, and ends nobody else for it."""
+        await until_somebody_ends(self._scene, self._over)
+        leader = await self._scene.leader()
+        if leader is None:
+            raise NothingDoneError
+        self._kill(leader)
+        await restart_the_api_server(self._scene, self._lengths)
 
     async def _with_patches_on_their_way(self, leader: int) -> None:
         """What it sent last comes only when its successor has given the cards to others."""
@@ -134,6 +147,9 @@ async def everything_else(
     dice, known = Random(seed), known_faults(volcano=scene.volcano is not None)
     while not over.is_set():
         names = list(lengths.faults) or dice.sample(sorted(known), len(known))
+        names.sort(key=lambda name: name != STANDS_STILL)
+        if lengths.faults and scene.tally[f"fault: {STANDS_STILL}"]:  # it takes long
+            names = [name for name in names if name != STANDS_STILL] or names
         for name in names:
             if name in ENDS_A_TERM and not lengths.faults:
                 await _first(kills.another(), over.wait())

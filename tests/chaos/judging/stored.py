@@ -12,6 +12,7 @@ CHARGED_QUEUE = "volcano.sh/card.queue"
 TERM = "volcano.sh/card.term"
 REQUEST = "volcano.sh/card.request"
 RESERVATION = "volcano.sh/card.reservation"
+PLAN = "volcano.sh/card.reclaim-plan"
 QUEUE = "scheduling.volcano.sh/queue-name"
 QUEUE_OF_JOB = "volcano.sh/queue-name"
 """The same on pods of Volcano's Jobs."""
@@ -19,6 +20,8 @@ GROUP = "scheduling.k8s.io/group-name"
 DEVICE = "nvidia.com/gpu"
 _VOLCANOS_JOBS = "batch.volcano.sh/"
 _TO_BE_ENQUEUED = ("", "Pending")
+EVICTED = "EvictionByEvictionAPI"
+"""The reason of the condition that says so."""
 OR = "|"
 
 Object = Mapping[str, Any]
@@ -26,6 +29,16 @@ QueuePosition = tuple[str, str]
 """A queue and a card."""
 Asks = dict[tuple[str, ...], int]
 """Cards, each of which may be any of some, and how many."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What ends for a pod that waits."""
+
+    way: str
+    card: str
+    victims: frozenset[str]
+    """Uids."""
 
 
 @dataclass
@@ -55,6 +68,17 @@ class StoredPod:
     """Its place among the members of its group, in the order in which they were bound."""
     charge: dict[QueuePosition, int] = field(default_factory=dict)
     """What it holds: nothing while gated or finished."""
+    priority: int = 0
+    plan: Plan | None = None
+    evicted: bool = False
+    """Whether the API server has accepted an Eviction of it."""
+    deleted: bool = False
+    """Whether it is being deleted."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether it goes by itself, and what it holds comes."""
+        return self.evicted or self.deleted
 
     @property
     def waits(self) -> bool:
@@ -113,12 +137,12 @@ def read_pod(key: str, thing: Object) -> StoredPod:
     phase = status.get("phase")
     limits = [(c.get("resources") or {}).get("limits") or {} for c in spec.get("containers", ())]
     namespace, group = meta.get("namespace") or "", notes.get(GROUP, "")
+    uid, conditions = meta.get("uid", ""), status.get("conditions") or ()
     scheduled = (
         one.get("lastTransitionTime") or ""
-        for one in status.get("conditions") or ()
+        for one in conditions
         if one.get("type") == "PodScheduled"
     )
-    uid = meta.get("uid", "")
     return StoredPod(
         key=key,
         uid=uid,
@@ -136,7 +160,16 @@ def read_pod(key: str, thing: Object) -> StoredPod:
         created=meta.get("creationTimestamp") or "",
         maker=_maker(meta.get("ownerReferences") or ()),
         bound_as=(next(scheduled, ""), meta.get("creationTimestamp") or "", uid),
+        priority=spec.get("priority") or 0,
+        plan=_plan(notes.get(PLAN)),
+        evicted=any(one.get("reason") == EVICTED for one in conditions),
+        deleted=bool(meta.get("deletionTimestamp")),
     )
+
+
+def _plan(text: str | None) -> Plan | None:
+    found = json.loads(text) if text else {}
+    return Plan(found["way"], found["card"], frozenset(found["victims"])) if found else None
 
 
 def _maker(owners: Iterable[Object]) -> str:

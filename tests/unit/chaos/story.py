@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from chaos.clients.objects import NAMESPACE, A, B
+from chaos.clients.objects import NAMESPACE, A, B, D
 
 PodNotes = dict[str, str]
 
 
-_CARD = re.compile(r"\b[AB]\b")
+_CARD = re.compile(r"\b[ABD]\b")
 
 
 def with_cards(text: str) -> str:
-    """A text that names cards `A` and `B`, with their names."""
-    return _CARD.sub(lambda found: {"A": A, "B": B}[found[0]], text)
+    """A text that names cards `A`, `B` and `D`, with their names."""
+    return _CARD.sub(lambda found: {"A": A, "B": B, "D": D}[found[0]], text)
 
 
 def _value(word: str) -> Any:
@@ -169,6 +169,7 @@ class Story(Teller):
         queue: str = "q",
         group: str = "",
         maker: str = "",
+        priority: int = 0,
     ) -> Self:
         notes = {"scheduling.volcano.sh/queue-name": queue, "volcano.sh/card.name": cards}
         if group:
@@ -183,6 +184,7 @@ class Story(Teller):
         spec = {
             "schedulingGates": [{"name": "volcano.sh/card-quota"}],
             "containers": [{"resources": {"limits": {"nvidia.com/gpu": str(amount)}}}],
+            "priority": priority,
         }
         self._objects[name] = {"metadata": meta, "spec": spec, "status": {"phase": "Pending"}}
         return self.put("pod", name, self._objects[name])
@@ -222,6 +224,33 @@ class Story(Teller):
         for name in names:
             self.opens(name).runs(name)
         return self
+
+    def lends(self, *names: str, group: str = "") -> Self:
+        """Each runs in the queue that borrows."""
+        for name in names:
+            self.waits(name, cards=D, queue="b", group=group).opens(name, D, queue="b")
+            self.runs(name, "few-0")
+        return self
+
+    def owed(self, name: str, amount: int = 1) -> Self:
+        """It is released in the queue that lends, and has no node."""
+        return self.waits(name, amount, D, "o").opens(name, D, queue="o")
+
+    def plans(self, name: str, *victims: str, way: str = "reclaim") -> Self:
+        """What ends for it is written on a pod."""
+        uids = [self._objects[victim]["metadata"]["uid"] for victim in victims]
+        plan = json.dumps({"way": way, "card": D, "victims": uids})
+        gates = self._objects[name]["spec"]["schedulingGates"]
+        self._change(name, notes={"volcano.sh/card.reclaim-plan": plan}, gates=gates)
+        return self.put("pod", name, self._objects[name])
+
+    def ends(self, name: str) -> Self:
+        """An Eviction of it is accepted."""
+        thing = self._objects[name]
+        evicted = {"type": "DisruptionTarget", "reason": "EvictionByEvictionAPI"}
+        status = {**thing["status"], "conditions": [*thing["status"]["conditions"], evicted]}
+        self._objects[name] = {**thing, "status": status}
+        return self.put("pod", name, self._objects[name])
 
     def goes(self, name: str) -> Self:
         return self.put("pod", name, None)

@@ -12,6 +12,7 @@ import pytest
 from chaos.breakages.breaker import Breaker, NotThereError
 from chaos.breakages.broken import BREAKAGES
 from chaos.faults.schedule import known_faults
+from chaos.lengths import SHORT, STANDS_STILL
 from chaos.run import labels_of, never_broken
 
 
@@ -116,3 +117,11 @@ def test_a_run_in_which_nothing_was_broken_says_nothing(tmp_path: Path) -> None:
 def test_the_faults_that_each_is_found_by_are_there() -> None:
     for breakage in BREAKAGES.values():
         assert set(breakage.faults) <= known_faults(volcano=breakage.of == "volcano").keys()
+
+
+def test_a_broken_run_goes_on_until_its_faults_have_come() -> None:
+    for breakage in BREAKAGES.values():
+        lengths = breakage.focus(SHORT)
+        assert lengths.faults == breakage.faults
+        assert [f"fault: {name}" for name in breakage.faults] == list(lengths.wanted)
+        assert bool(lengths.kills) == (STANDS_STILL not in breakage.faults)

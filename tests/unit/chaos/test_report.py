@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from chaos.clients.objects import A
+from chaos.clients.lending import CAME_BACK, TAKEN
+from chaos.clients.objects import A, D
 from chaos.judging.leeway import Trouble
 from chaos.judging.pauses import AT_ALL, IN_CALM
 from chaos.lengths import SHORT
-from chaos.replay import replay
+from chaos.replay import ENDED, replay
 from chaos.report import Beside, Report
 
 from .story import Story
@@ -45,6 +46,22 @@ def test_a_run_is_clean_that_let_something_through(
     assert (report.clean, report.says_nothing) == (clean, says_nothing)
     ends = f"INVALID, says nothing: {says_nothing}"
     assert report.text().endswith(ends) if says_nothing else "INVALID" not in report.text()
+
+
+def test_nor_is_one_in_which_something_never_came(story: Story) -> None:
+    seen = replay(story.waits("a", 1).opens("a").file)
+    run = Beside(seed=1, tally={"fault: x": 1, "fault: y": 0}, wanted=("fault: x", "fault: y"))
+    assert Report(run, seen).says_nothing == "not once: fault: y"
+    run.tally["fault: y"] = 1
+    assert Report(run, seen).clean
+
+
+@pytest.mark.parametrize("got", [CAME_BACK, TAKEN])
+def test_nor_one_in_which_cards_were_taken_and_nobody_was_ended(story: Story, got: str) -> None:
+    story.queue("b", {D: 4}).queue("o", {D: 2}).lends(*"wxyz").owed("o").plans("o", "z")
+    run = Beside(seed=1, tally={got: 1}, wanted=(got,))
+    assert Report(run, replay(story.file)).says_nothing == f"not once: {ENDED}"
+    assert Report(run, replay(story.ends("z").file)).clean
 
 
 def test_a_run_that_was_not_judged_says_nothing() -> None:

@@ -1,11 +1,17 @@
 """What is held still arrives, also when its sender is gone; what is stalled comes later, whole."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 
+import aiohttp
 import pytest
+from aiohttp import web
 
+from builders.certificates import issue
 from chaos import way as ways
 from chaos.way import Way
 
@@ -59,6 +65,7 @@ async def server() -> AsyncIterator[ShoutingServer]:
 async def way(server: ShoutingServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Way]:
     monkeypatch.setattr(ways, "LINGER", 0.0)
     monkeypatch.setattr(ways, "QUIET", 0.0)
+    monkeypatch.setattr(ways, "PACE", 0.0)
     way = Way()
     await way.start()
     way.target = server.port
@@ -118,3 +125,37 @@ async def test_a_stalled_watch_tells_everything_later(way: Way, server: Shouting
     assert await busy_reader.readexactly(1) == b"!"
     writer.close()
     busy.close()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_who_has_given_up_does_not_say_so(tmp_path: Path, *, kept: bool) -> None:
+    """Else the API server drops what it was asked, as it would not if the client stood still."""
+    done = asyncio.Event()
+
+    async def handle(request: web.BaseRequest) -> web.Response:
+        if request.path == "/late":
+            await asyncio.sleep(0.1)
+            done.set()
+        return web.Response()
+
+    pair = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
+    (tmp_path / "pem").write_bytes(pair.cert_pem + pair.key_pem)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(tmp_path / "pem")
+    runner, way = web.ServerRunner(web.Server(handle, handler_cancellation=True)), Way()
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+    await way.start()
+    way.target = runner.addresses[0][1]
+    trusts = ssl.create_default_context(cadata=pair.ca_pem.decode())
+    url = f"https://127.0.0.1:{way.port}"
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusts)) as session:
+        if kept:
+            await (await session.get(f"{url}/before")).read()
+        event = way.hold(AlwaysLow())
+        with pytest.raises(TimeoutError):
+            await session.get(f"{url}/late", timeout=aiohttp.ClientTimeout(total=0.2))
+        event.set()
+        await asyncio.wait_for(done.wait(), 5)
+    await way.stop()
+    await runner.cleanup()
