@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
-from ...quota.reclaim.progress import WaitingOne, units_of
+from ...quota.reclaim.plan import Beneficiary
+from ...quota.reclaim.progress import units_of
 
 
 @dataclass(slots=True)
@@ -16,7 +17,7 @@ class Course:
     plan: PlanRecord
     units: tuple[tuple[str, ...], ...]
     """Uids of its victims, as they end together."""
-    one: WaitingOne | None = None
+    one: Beneficiary | None = None
     """Who waits, as it was last seen."""
     asked: dict[str, float] = field(default_factory=dict)
     """When each victim was asked to end, by uid; also if no answer came."""

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -27,11 +28,11 @@ from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import (
     PLAN_TIME,
     Leaving,
-    WaitingOne,
     is_still_owed,
     is_unprotected,
     leaving_now,
     may_still_end,
+    room_of,
     started,
     waiting_one,
 )
@@ -87,9 +88,10 @@ class Reclaimer:
     """Of one replica, for one term after the other. Belongs to the ledger's loop.
 
     Guarantees: no pod is asked to end before it stands on who waits, and none in two terms for two
-    plans of one who waits; one plan for one who waits, and for one card. In one term never more end
-    in a minute than the budgets say, but for a gang, which ends whole once one of it ends. A look
-    holds up the loop for no longer than a slice of it, and one step of the planner.
+    plans of one who waits; one plan for one who waits, one between queues for a card, one inside a
+    queue for that card there. In one term never more end in a minute than the budgets say, but for
+    a gang, which ends whole once one of it ends. A look holds up the loop for no longer than a
+    slice of it, and one step of the planner.
     """
 
     def __init__(
@@ -134,7 +136,9 @@ class Reclaimer:
         self._courses: dict[str, Course] = {}
         """By uid or `namespace/name` of who waits."""
         self._unconfirmed: dict[str, _Unconfirmed] = {}
-        """By card."""
+        """By key of who waits."""
+        self._taken: AbstractSet[tuple[str, str]] = frozenset()
+        """Cards, and queues, for which a plan is being carried out."""
         self._left_out: dict[str, float] = {}
         """By uid: pods that may not end, until when nobody asks again."""
         self._notes.refused = ()
@@ -250,13 +254,9 @@ class Reclaimer:
         self._take_up_stored()
         now = self._clock()
         for key, course in self._courses.items():
-            written = self._unconfirmed.get(course.plan.card)
-            if written is not None and written.room.key == key:
-                del self._unconfirmed[course.plan.card]
+            self._unconfirmed.pop(key, None)
             self._judge(key, course)
-        self._unconfirmed = {
-            card: one for card, one in self._unconfirmed.items() if one.until > now
-        }
+        self._unconfirmed = {key: one for key, one in self._unconfirmed.items() if one.until > now}
         self._keep_rooms()
         for key, course in list(self._courses.items()):
             if course.over and not any(course.left(self._ledger)):
@@ -301,9 +301,9 @@ class Reclaimer:
         left = any(course.left(ledger))
         if (
             self._mode_in(one.queue) is not ReclaimMode.ON
-            or not one.asked
+            or not one.amount
             or plan.since > wall + _LATE
-            or (left and plan.way == ReclaimWay.RECLAIM and not is_still_owed(ledger, key))
+            or (left and plan.way == ReclaimWay.RECLAIM and not is_still_owed(ledger, one))
         ):
             course.over = True
             return
@@ -385,7 +385,7 @@ class Reclaimer:
         return False
 
     async def _end(
-        self, course: Course, one: WaitingOne, unit: list[PodRecord], whole: tuple[str, ...]
+        self, course: Course, one: Beneficiary, unit: list[PodRecord], whole: tuple[str, ...]
     ) -> bool:
         """Ask pods to end that do together. If the first may not, none of them does. Returns
         whether others may be asked in this look.
@@ -412,7 +412,7 @@ class Reclaimer:
         return True
 
     async def _ask_to_end(
-        self, record: PodRecord, course: Course, one: WaitingOne
+        self, record: PodRecord, course: Course, one: Beneficiary
     ) -> EvictionAnswer:
         uid, plan, now = record.facts.uid, course.plan, self._clock()
         why = self._tells.why(record, plan, one)
@@ -460,16 +460,25 @@ class Reclaimer:
         their room.
         """
         waiting = await self._waiting()
+        keys, courses = {one.key for one in waiting}, self._courses.items()
+        # Nor the room of those that are about to start.
+        starting = [c.one for key, c in courses if c.one and not c.over and key not in keys]
         refused = (course.refused for course in self._courses.values())
         excluded = set(self._left_out).union(*refused)
         past = self._reclaim.past_admission
         found = await in_slices(
-            plans(self._ledger, waiting, excluded, past_admission=past, now=self._wall_clock())
+            plans(
+                self._ledger,
+                [*starting, *waiting],
+                excluded,
+                past_admission=past,
+                now=self._wall_clock(),
+            )
         )
         for result in found:
             if self._stop.is_set():
                 return
-            if isinstance(result, Plan):
+            if isinstance(result, Plan) and result.beneficiary.key in keys:
                 await self._take(result)
 
     async def _waiting(self) -> list[Beneficiary]:
@@ -480,16 +489,11 @@ class Reclaimer:
             reclaim_waiters(self._ledger, self._notes.since, now, self._reclaim.after)
         )
         found += await in_slices(preempt_waiters(self._ledger, created))
-        closed = self._ledger.kept_rooms
+        keys = {one.key for one in found}
         carried_out = [one for one in found if one.key in self._courses]
-        others = [
-            one
-            for one in found
-            if one.key not in self._courses and one.card not in closed and self._may_have(one)
-        ]
+        others = [one for one in found if one.key not in self._courses and self._may_have(one)]
         others.sort(key=lambda one: self._looked.get(one.key, 0.0))
         del others[_MOST:]
-        keys = {one.key for one in found}
         self._would = {key: at for key, at in self._would.items() if key in keys}
         self._looked = {key: at for key, at in self._looked.items() if key in keys}
         self._looked.update({one.key: now for one in others})
@@ -497,6 +501,8 @@ class Reclaimer:
 
     def _may_have(self, one: Beneficiary) -> bool:
         """Whether anything may be done, or said, for it now."""
+        if one.places & self._taken:
+            return False
         mode = self._mode_in(one.queue)
         if mode is ReclaimMode.DRY_RUN:
             return self._clock() - self._would.get(one.key, -PAUSE) >= PAUSE
@@ -511,14 +517,17 @@ class Reclaimer:
         return self._reclaim.mode_in(facts.reclaim_mode if facts is not None else None)
 
     async def _take(self, plan: Plan) -> None:
-        """Carry out a plan, or say that it would be."""
+        """Carry out a plan, or say that it would be. None that counts on pods that end for another:
+        the planner knows only whom it would choose for that now.
+        """
         one = plan.beneficiary
         course = self._courses.get(one.key)
         if course is not None:
-            if course.short and not course.over:
+            if course.short and not course.over and one.way == course.plan.way:
                 await self._extend(course, plan)
             return
-        if one.card in self._ledger.kept_rooms:
+        chosen = {uid for course in self._courses.values() for uid in course.plan.victims}
+        if one.places & self._taken or not chosen.isdisjoint(v.uid for v in plan.victims):
             return
         if self._mode_in(one.queue) is ReclaimMode.DRY_RUN:
             self._would[one.key] = self._clock()
@@ -530,11 +539,11 @@ class Reclaimer:
             return
         victims = tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
-        room = KeptRoom(one.key, one.namespace, one.name, one.gang, _kept_in(one.way, one.queue))
-        self._unconfirmed[one.card] = _Unconfirmed(room, self._clock() + _UNCONFIRMED)
+        room = room_of(self._ledger, record, one)
+        self._unconfirmed[one.key] = _Unconfirmed(room, self._clock() + _UNCONFIRMED)
         self._keep_rooms()
         if not await self._plan_writer.write(one.key, record):
-            del self._unconfirmed[one.card]
+            del self._unconfirmed[one.key]
             self._keep_rooms()
 
     async def _extend(self, course: Course, plan: Plan) -> None:
@@ -584,20 +593,23 @@ class Reclaimer:
 
     def _keep_rooms(self) -> None:
         """Nobody else is released for a card for which pods end; what a queue gives to itself is
-        kept in that queue alone.
+        kept in that queue alone. Who gets that would pass where the card is closed for a plan
+        between queues too: so only when all are gone that end for it, or it might take that room.
         """
-        rooms = {card: one.room for card, one in self._unconfirmed.items()}
+        rooms = {key: one.room for key, one in self._unconfirmed.items()}
+        made = set[str]()
         for key, course in self._courses.items():
             one = waiting_one(self._ledger, key, course.plan.card)
             if one is not None and not course.over:
-                queue = _kept_in(course.plan.way, one.queue)
-                room = KeptRoom(key, one.namespace, one.name, one.group, queue)
-                for card in one.cards:
-                    rooms.setdefault(card, room)
+                rooms[key] = room_of(self._ledger, course.plan, one)
+                made.update([key] if course.vacated is not None else [])
+        self._taken = {place for room in rooms.values() for place in room.places}
+        between = {card for card, queue in self._taken if not queue}
+        rooms = {
+            key: room
+            for key, room in rooms.items()
+            if not room.queue or key in made or room.cards.isdisjoint(between)
+        }
         if rooms != self._ledger.kept_rooms:
             self._ledger.decisions.keep_rooms(rooms)
             self._changed()
-
-
-def _kept_in(way: str, queue: str) -> str:
-    return queue if way == ReclaimWay.PREEMPT else ""
