@@ -8,7 +8,7 @@ victims, and an answer that was lost is found out by looking again.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ from ...quota.reclaim.progress import (
     may_still_end,
     room_of,
     started,
+    units_of,
     waiting_one,
 )
 from ...quota.reclaim.reclaim_notes import ReclaimNotes
@@ -42,7 +43,7 @@ from ...quota.words import logged, time_text
 from ...settings import Settings
 from .course import Course, course_of, ends
 from .evictions import LEFT_OUT, EvictionAnswer, EvictionBudget, Evictor
-from .gang_budgets import gang_may_end, whole_gangs
+from .gang_budgets import gang_may_end
 from .plan_writer import PlanWriter
 from .reclaim_events import ReclaimEvents
 
@@ -350,6 +351,12 @@ class Reclaimer:
             if not course.has_begun(self._ledger, whole):
                 if not self._budget.allows([record.queue for record in unit]):
                     continue
+                answer = await self._by_budgets(unit)
+                if answer is EvictionAnswer.REFUSED:
+                    self._leave_out([record.facts.uid for record in unit], course)
+                    continue
+                if answer in _NO_ANSWERS:
+                    return
                 if leaving is None:
                     leaving = await in_slices(leaving_now(self._ledger, self._asked()))
                 if not self._may_begin(key, course, unit, leaving):
@@ -579,15 +586,26 @@ class Reclaimer:
             if answer in _NO_ANSWERS:
                 return False
             found = found and answer is not EvictionAnswer.REFUSED
-        for gang in whole_gangs(plan.victims):
-            answer = await gang_may_end(self._writer, gang)
+        pods = self._ledger.pods
+        for unit in list(units_of(self._ledger, [victim.uid for victim in plan.victims])):
+            answer = await self._by_budgets([pods[uid] for uid in unit if uid in pods])
             if answer in _NO_ANSWERS or not self._may_ask():
                 return False
-            if answer is EvictionAnswer.REFUSED:
-                self._metrics.evictions_refused.labels(gang[0].queue).inc(len(gang))
-                self._leave_out([victim.uid for victim in gang])
-                found = False
+            found = found and answer is not EvictionAnswer.REFUSED
         return found
+
+    async def _by_budgets(self, unit: Sequence[PodRecord]) -> EvictionAnswer:
+        """Whether pods that end together may, all of them. Asked before the plan is made, and again
+        before the first is asked to end.
+        """
+        gang = [record.facts for record in unit if record.facts.node]
+        if len(gang) < 2:
+            return EvictionAnswer.ENDS
+        answer = await gang_may_end(self._writer, gang)
+        if answer is EvictionAnswer.REFUSED:
+            self._metrics.evictions_refused.labels(unit[0].queue).inc(len(gang))
+            self._leave_out([facts.uid for facts in gang])
+        return answer
 
     # --- the room that is made ----------------------------------------------------------------
 
