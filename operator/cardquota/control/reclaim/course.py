@@ -1,6 +1,6 @@
 """A plan that is being carried out (L5)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from ...quota.ledger.ledger_reader import LedgerReader
@@ -51,6 +51,11 @@ class Course:
     def has_begun(self, ledger: LedgerReader, unit: tuple[str, ...]) -> bool:
         """Whether pods of a unit end for it, so that the others have to."""
         return any(uid in self.ended or (uid in self.asked and ends(ledger, uid)) for uid in unit)
+
+    def refuse(self, uids: Collection[str]) -> None:
+        """These may not end for it, and never return to it: others are looked for."""
+        self.refused.update(uids)
+        self.short = True
 
     def take_over(self, before: "Course") -> None:
         """Others end for the same one, beside those that do already."""
