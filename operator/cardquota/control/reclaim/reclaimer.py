@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from itertools import chain
 from typing import Final
 
 from ...cluster.events import EventRecorder
@@ -374,7 +373,8 @@ class Reclaimer:
 
     async def _plan(self) -> None:
         """One round: those whose plan is carried out come first, so that nobody else is promised
-        their room.
+        their room. A plan that counts on pods that end for another is left: the planner knows only
+        whom it would choose for that now.
         """
         waiting = await self._candidates.find(self._courses, self._rooms.taken)
         keys, courses = {one.key for one in waiting}, self._courses.items()
@@ -392,29 +392,35 @@ class Reclaimer:
                 now=self._wall_clock(),
             )
         )
+        chosen = {uid: key for key, course in courses for uid in course.plan.victims}
         for result in found:
             if self._stop.is_set():
                 return
-            if isinstance(result, Plan) and result.beneficiary.key in keys:
+            key = result.beneficiary.key
+            if (
+                isinstance(result, Plan)
+                and key in keys
+                and all(chosen.get(victim.uid, key) == key for victim in result.victims)
+            ):
                 await self._take(result)
 
     async def _take(self, plan: Plan) -> None:
-        """Carry out a plan, or say that it would be. None that counts on pods that end for another:
-        the planner knows only whom it would choose for that now.
-        """
+        """Carry out a plan, or say that it would be."""
         one = plan.beneficiary
         course = self._courses.get(one.key)
-        others = (c.plan.victims for c in self._courses.values() if c is not course)
-        if not {victim.uid for victim in plan.victims}.isdisjoint(chain.from_iterable(others)):
-            return
         if course is not None:
             if course.short and not course.over and one.way == course.plan.way:
                 await self._extend(course, plan)
-        elif one.places.isdisjoint(self._rooms.taken):
+        elif one.places.isdisjoint(self._rooms.taken) and not self._too_many(one.way):
             if self._candidates.mode_in(one.queue) is ReclaimMode.DRY_RUN:
                 self._say(plan)
             elif self._budget.allows(plan.queues) and await self._may_end(plan):
                 await self._write(plan)
+
+    def _too_many(self, way: ReclaimWay) -> bool:
+        """Of plans inside queues: more would wait for the budget of evictions in vain."""
+        inside = [queue for _, queue in self._rooms.taken if queue]
+        return way is ReclaimWay.PREEMPT and len(inside) >= self._reclaim.evictions_per_minute
 
     def _say(self, plan: Plan) -> None:
         one = plan.beneficiary

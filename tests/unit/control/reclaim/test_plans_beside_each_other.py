@@ -54,6 +54,20 @@ async def test_nor_what_others_end_for_themselves() -> None:
         assert stage.victims("z") == ["b"]
 
 
+async def test_of_those_in_queues_there_are_as_many_as_pods_may_end_in_a_minute() -> None:
+    pods = [*full(5), low("low"), low("b", "blue"), runs("c", "blue")]
+    async with reclaiming(*pods, reclaim={"evictionsPerMinute": 1}) as stage:
+        stage.see(BOTH["red"].with_quota({H200: 6}), high("y"))
+        stage.see(BOTH["blue"].with_quota({H200: 2}), high("z", "blue"))
+        assert stage.opens() == stage.opens("blue") == []
+        stage.grace = AGES
+        await asyncio.sleep(200)
+        assert [name for name in ("y", "z") if stage.plan_of(name)] == ["y"]
+        stage.see(BOTH["blue"], unplaced("x"))
+        await asyncio.sleep(100)
+        assert stage.plan_of("x") is not None
+
+
 async def test_in_a_queue_it_is_one_after_the_other() -> None:
     both = high("y"), high("z", cards=2)
     async with reclaiming(*full(5), low("low"), *both) as stage:
