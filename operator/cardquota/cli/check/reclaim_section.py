@@ -14,7 +14,7 @@ from ...quota.messages.reclaim_messages import gave_up, not_gone, who_waits
 from ...quota.reclaim.beneficiaries import may_have_room_made, reclaim_waiters
 from ...quota.reclaim.plan import PAUSE, Beneficiary, NoPlan, Plan
 from ...quota.reclaim.planner import plans
-from ...quota.reclaim.progress import waiting_one
+from ...quota.reclaim.progress import taken_places, waiting_one
 from ...quota.reclaim.slots import LATE
 from ...quota.steps import to_its_end
 from ...quota.words import MOST_LISTED, time_text
@@ -58,9 +58,9 @@ class _Notes:
         """As they are printed."""
         for key in list(self._open)[:MOST_TOLD]:
             yield from self._under_way(key)
-        closed = {plan.card for plan in self._open.values()}
+        taken = taken_places(self._ledger)
         waiting = [one for one in self._waiting() if self._is_asked(one)]
-        others = [one for one in waiting if one.card not in closed]
+        others = [one for one in waiting if one.places.isdisjoint(taken)]
         past = self._reclaim.past_admission
         found = to_its_end(plans(self._ledger, others[:_MOST], past_admission=past, now=self._now))
         ends = [self._would_end(one) for one in found if isinstance(one, Plan)]
@@ -69,7 +69,7 @@ class _Notes:
             yield m.more_wait(len(ends) - MOST_TOLD, would_end=True)
         vain = [
             *(_of(one.beneficiary, obstacle_text(one)) for one in found if isinstance(one, NoPlan)),
-            *(_of(one, m.ends_for_another(one.card)) for one in waiting if one.card in closed),
+            *(_of(one, m.ends_for_another(one.card)) for one in waiting if one.places & taken),
         ]
         yield from vain[:MOST_TOLD]
         if len(vain) > MOST_TOLD:
@@ -86,8 +86,7 @@ class _Notes:
         names = [f"{facts.namespace}/{facts.name}" for facts in there][:MOST_LISTED]
         number, since = len(plan.victims), time_text(plan.since)
         text = m.ends_for_it(plan.card, since, number, len(there), names)
-        who = who_waits(f"{one.namespace}/{one.name}", group=one.group, named=True)
-        yield m.stands(who, one.queue, text)
+        yield m.stands(_who(one), one.queue, text)
 
     def _would_end(self, plan: Plan) -> str:
         one = plan.beneficiary
@@ -147,9 +146,9 @@ def _in_vain(ledger: Ledger, settings: Settings, now: float) -> Iterator[Finding
         one = waiting_one(ledger, key, plan.card)
         if one is not None and plan.gave_up and now < plan.gave_up + PAUSE:
             why, _, advice = gave_up(plan.card, settings.reservation_timeout).partition("; ")
-            about = "PodGroup" if one.group else "Pod", one.namespace, one.name
+            about = "PodGroup" if one.gang else "Pod", one.namespace, one.name
             yield Finding(
                 *(FindingKind.RECLAIM, *about, v.RECLAIM_GAVE_UP, why, advice),
                 queue=one.queue,
-                cards={plan.card: one.asked},
+                cards={plan.card: one.amount},
             )

@@ -1,12 +1,13 @@
 """A plan that is being carried out (L5)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
-from ...quota.reclaim.progress import WaitingOne, units_of
+from ...quota.reclaim.plan import Beneficiary
+from ...quota.reclaim.progress import units_of
 
 
 @dataclass(slots=True)
@@ -16,7 +17,7 @@ class Course:
     plan: PlanRecord
     units: tuple[tuple[str, ...], ...]
     """Uids of its victims, as they end together."""
-    one: WaitingOne | None = None
+    one: Beneficiary | None = None
     """Who waits, as it was last seen."""
     asked: dict[str, float] = field(default_factory=dict)
     """When each victim was asked to end, by uid; also if no answer came."""
@@ -50,6 +51,11 @@ class Course:
     def has_begun(self, ledger: LedgerReader, unit: tuple[str, ...]) -> bool:
         """Whether pods of a unit end for it, so that the others have to."""
         return any(uid in self.ended or (uid in self.asked and ends(ledger, uid)) for uid in unit)
+
+    def refuse(self, uids: Collection[str]) -> None:
+        """These may not end for it, and never return to it: others are looked for."""
+        self.refused.update(uids)
+        self.short = True
 
     def take_over(self, before: "Course") -> None:
         """Others end for the same one, beside those that do already."""

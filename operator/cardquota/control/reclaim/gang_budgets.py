@@ -5,15 +5,14 @@ a part of the gang would be left. So the budgets of its namespace are read befor
 """
 
 import logging
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.writes import FencedWriter
-from ...quota.reclaim.plan import Victim
+from ...cluster.writes import FencedWriter, pod_path
+from ...quota.pods.pod_facts import PodFacts
 from ...quota.words import logged
 from .evictions import EvictionAnswer
 
@@ -68,18 +67,7 @@ _decode_budgets: Final = msgspec.json.Decoder(_Budgets).decode
 _decode_pod: Final = msgspec.json.Decoder(_GangPod).decode
 
 
-def whole_gangs(victims: Iterable[Victim]) -> list[list[Victim]]:
-    """The pods with nodes of each gang that ends as a whole, if it has more than one."""
-    gangs = defaultdict[str, list[Victim]](list)
-    for victim in victims:
-        if victim.group and victim.node:
-            gangs[victim.group].append(victim)
-    return [
-        gang for gang in gangs.values() if len(gang) > 1 and not all(one.elastic for one in gang)
-    ]
-
-
-async def gang_may_end(writer: FencedWriter, gang: Sequence[Victim]) -> EvictionAnswer:
+async def gang_may_end(writer: FencedWriter, gang: Sequence[PodFacts]) -> EvictionAnswer:
     """Whether all these pods of one namespace could be evicted, one after the other, as far as
     budgets are concerned: ENDS, REFUSED, or NOT_NOW if that is not known.
 
@@ -101,11 +89,10 @@ async def gang_may_end(writer: FencedWriter, gang: Sequence[Victim]) -> Eviction
     return EvictionAnswer.REFUSED if kept else EvictionAnswer.ENDS
 
 
-async def _labels(writer: FencedWriter, pod: Victim) -> Mapping[str, str] | None:
+async def _labels(writer: FencedWriter, pod: PodFacts) -> Mapping[str, str] | None:
     """None: it is gone."""
-    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
     try:
-        return _decode_pod(await writer.get(path)).metadata.labels or {}
+        return _decode_pod(await writer.get(pod_path(pod))).metadata.labels or {}
     except ApiError as error:
         if error.status == 404:
             return None

@@ -8,8 +8,7 @@ from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.messages import reclaim_messages as m
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
-from ...quota.reclaim.plan import Plan, ReclaimWay
-from ...quota.reclaim.progress import WaitingOne
+from ...quota.reclaim.plan import Beneficiary, Plan, ReclaimWay
 
 
 class ReclaimEvents:
@@ -21,19 +20,21 @@ class ReclaimEvents:
         self._events = events
         self._timeout = timeout
 
-    def why(self, record: PodRecord, plan: PlanRecord, one: WaitingOne) -> tuple[str, str]:
+    def why(self, record: PodRecord, plan: PlanRecord, one: Beneficiary) -> tuple[str, str]:
         """Why a pod is about to end: the reason, and the words of now."""
         facts, card = record.facts, plan.card
         named = one.namespace == facts.namespace
-        who = m.who_waits(f"{one.namespace}/{one.name}", group=one.group, named=named)
+        who = m.who_waits(f"{one.namespace}/{one.name}", group=one.gang, named=named)
         if plan.way == ReclaimWay.PREEMPT:
-            text = m.preempted(who, one.queue, card, one.asked, one.priority, facts.priority)
+            text = m.preempted(who, one.queue, card, one.amount, one.priority, facts.priority)
             return v.PREEMPTED, text
         account = self._ledger.account(record.queue)
         held = account.row(card).allocated if account is not None else 0
         deserved = self._ledger.shares.shown(record.queue, card)
-        bound = facts.scheduled or facts.created
-        text = m.reclaimed(who, one.queue, card, one.asked, record.queue, held, deserved, bound)
+        held_since = facts.scheduled or facts.created
+        text = m.reclaimed(
+            who, one.queue, card, one.amount, record.queue, held, deserved, held_since
+        )
         return v.RECLAIMED, text
 
     def ended(self, record: PodRecord, reason: str, text: str) -> None:
@@ -51,12 +52,12 @@ class ReclaimEvents:
         )
 
     def room_made(
-        self, key: str, plan: PlanRecord, one: WaitingOne, ending: Collection[str]
+        self, key: str, plan: PlanRecord, one: Beneficiary, ending: Collection[str]
     ) -> None:
         """All that end for it were asked to. `ending`: their uids."""
         pods = self._ledger.pods
         queues = sorted({pods[uid].queue for uid in ending if uid in pods})
-        text = m.room_made(plan.card, one.asked, len(ending), queues, self._timeout)
+        text = m.room_made(plan.card, one.amount, len(ending), queues, self._timeout)
         self._tell(key, "Normal", v.ROOM_MADE, text, topic=str(plan.since))
 
     def gave_up(self, key: str, plan: PlanRecord, within: float) -> None:

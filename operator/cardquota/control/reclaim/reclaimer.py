@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 from ...cluster.events import EventRecorder
@@ -18,32 +17,32 @@ from ...cluster.writes import FencedWriter
 from ...loop.timing import ended, in_slices
 from ...metrics import Metrics
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import KeptRoom
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
-from ...quota.reclaim.beneficiaries import preempt_waiters, reclaim_waiters
-from ...quota.reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, Plan, ReclaimWay
+from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, Plan, ReclaimWay
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import (
     PLAN_TIME,
     Leaving,
-    WaitingOne,
     is_still_owed,
     is_unprotected,
     leaving_now,
     may_still_end,
     started,
+    units_of,
     waiting_one,
 )
 from ...quota.reclaim.reclaim_notes import ReclaimNotes
 from ...quota.vocabulary import ReclaimMode
-from ...quota.words import logged, time_text
+from ...quota.words import logged
 from ...settings import Settings
+from .candidates import Candidates
 from .course import Course, course_of, ends
-from .evictions import LEFT_OUT, EvictionAnswer, EvictionBudget, Evictor
-from .gang_budgets import gang_may_end, whole_gangs
+from .ending import NO_ANSWERS, Ending
+from .evictions import EvictionAnswer, EvictionBudget
 from .plan_writer import PlanWriter
 from .reclaim_events import ReclaimEvents
+from .rooms import Rooms
 
 _LOG = logging.getLogger(__name__)
 EVERY: Final = 2.0
@@ -52,44 +51,19 @@ SOON: Final = 0.1
 """Seconds until the next look while the watch has not shown what was just written."""
 _ASK_AGAIN: Final = 10.0
 """Seconds after which a pod is asked to end again, if the watch has not shown that it does."""
-_UNCONFIRMED: Final = 30.0
-"""Seconds for which a card is kept for a plan of which it is not known whether it was written."""
 _LATE: Final = 60
-"""Seconds after its grace period for which a pod that ends is waited for; from an Eviction without
-an answer until nobody takes a pod's end for its doing; and that two clocks may differ."""
-_MOST: Final = 256
-"""Of those who wait, so many are looked at in one look: those first who have waited for it most."""
-_NO_ANSWERS: Final = (EvictionAnswer.UNKNOWN, EvictionAnswer.NOT_NOW)
-"""After one of these no other pod is asked for the same plan in this look."""
-_MOST_UNANSWERED: Final = 3
-"""So many in a row of one pod count as a refusal: else it would hold up its plan for ever."""
-
-
-@dataclass(slots=True)
-class _Unconfirmed:
-    """A plan that is not known to be written."""
-
-    room: KeptRoom
-    until: float
-
-
-@dataclass(slots=True)
-class _Unheard:
-    """An Eviction that may have been done: what is said once the pod is seen to end."""
-
-    record: PodRecord
-    way: str
-    why: tuple[str, str]
-    until: float
+"""Seconds after its grace period for which a pod that ends is waited for; and that two clocks may
+differ."""
 
 
 class Reclaimer:
     """Of one replica, for one term after the other. Belongs to the ledger's loop.
 
     Guarantees: no pod is asked to end before it stands on who waits, and none in two terms for two
-    plans of one who waits; one plan for one who waits, and for one card. In one term never more end
-    in a minute than the budgets say, but for a gang, which ends whole once one of it ends. A look
-    holds up the loop for no longer than a slice of it, and one step of the planner.
+    plans of one who waits; one plan for one who waits, one between queues for a card, one inside a
+    queue for that card there. In one term never more end in a minute than the budgets say, but for
+    a gang, which ends whole once one of it ends. A look holds up the loop for no longer than a
+    slice of it, and one step of the planner.
     """
 
     def __init__(
@@ -114,8 +88,8 @@ class Reclaimer:
         self._ledger = ledger
         self._make_writer = make_writer
         self._metrics = metrics
+        self._settings = settings
         self._reclaim = settings.reclaim
-        self._preempt_after = settings.preempt.after
         self._timeout = settings.reservation_timeout
         self._notes = notes
         self._unsure = unsure
@@ -129,29 +103,15 @@ class Reclaimer:
         self._reset("", 0.0)
 
     def _reset(self, term: str, now: float) -> None:
-        reclaim = self._reclaim
         self._term, self._begun = term, now
         self._courses: dict[str, Course] = {}
         """By uid or `namespace/name` of who waits."""
-        self._unconfirmed: dict[str, _Unconfirmed] = {}
-        """By card."""
-        self._left_out: dict[str, float] = {}
-        """By uid: pods that may not end, until when nobody asks again."""
-        self._notes.refused = ()
-        self._unanswered: dict[str, int] = {}
-        """By uid: how many Evictions in a row had no answer."""
-        self._unheard: dict[str, _Unheard] = {}
-        """By uid."""
-        self._unserved: dict[tuple[str, str], float] = {}
-        """By queue and card: until when nothing ends for it, as who pods ended for went away."""
-        self._inherited = dict(self._ledger.plans)
-        self._would: dict[str, float] = {}
-        """By key of who waits: when it was told what would be done."""
-        self._looked: dict[str, float] = {}
-        """By key of who waits: when the planner last looked at it."""
-        self._budget = EvictionBudget(
-            reclaim.evictions_per_minute, reclaim.evictions_per_queue, self._clock
+        self._rooms = Rooms(self._ledger, self._courses, self._changed, self._clock)
+        self._candidates = Candidates(
+            self._ledger, self._settings, self._notes, self._clock, self._wall_clock
         )
+        self._inherited = dict(self._ledger.plans)
+        self._notes.refused = ()
 
     # --- one term -----------------------------------------------------------------------------
 
@@ -159,10 +119,20 @@ class Reclaimer:
         """End pods from now on, in this term."""
         self._reset(term, self._clock())
         self._writer = self._make_writer()
-        self._evictor = Evictor(self._writer, term)
+        in_all, of_one = self._reclaim.evictions_per_minute, self._reclaim.evictions_per_queue
+        self._budget = EvictionBudget(in_all, of_one, self._clock)
+        self._ending = Ending(
+            self._ledger,
+            self._writer,
+            term,
+            self._tells,
+            self._metrics,
+            self._budget,
+            self._clock,
+        )
         self._plan_writer = PlanWriter(self._ledger, self._writer)
         self._take_up_stored()
-        self._keep_rooms()  # before any gate opens in this term
+        self._rooms.keep()  # before any gate opens in this term
         self._stop.clear()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -189,7 +159,7 @@ class Reclaimer:
         """Whether the watches brought back all plans, and all who were asked to end."""
         courses = self._courses.values()
         asked = (uid for course in courses for uid in course.asked if uid not in course.refused)
-        return not self._unconfirmed and all(ends(self._ledger, uid) for uid in asked)
+        return self._rooms.all_confirmed and all(ends(self._ledger, uid) for uid in asked)
 
     async def _run(self) -> None:
         while not self._stop.is_set():
@@ -198,13 +168,13 @@ class Reclaimer:
             except Exception:  # noqa: BLE001 - the next look begins anew
                 _LOG.exception("a look at who waits for cards of others failed")
             with suppress(TimeoutError):
-                async with asyncio.timeout(SOON if self._unconfirmed else EVERY):
+                async with asyncio.timeout(EVERY if self._rooms.all_confirmed else SOON):
                     await self._stop.wait()
 
     async def _look(self) -> None:
         # 1. What has run out, and who ends without that we were told.
-        self._forget()
-        self._hear()
+        self._ending.look()
+        self._notes.refused = self._ending.left_out
 
         # 2. What stands on those who wait: begin, go on, end.
         await self._follow()
@@ -217,21 +187,6 @@ class Reclaimer:
         if self._may_plan():
             await self._plan()
 
-    def _forget(self) -> None:
-        now, pods = self._clock(), self._ledger.pods
-        self._left_out = {uid: until for uid, until in self._left_out.items() if until > now}
-        self._notes.refused = self._left_out
-        self._unanswered = {uid: n for uid, n in self._unanswered.items() if uid in pods}
-        self._unserved = {place: until for place, until in self._unserved.items() if until > now}
-
-    def _hear(self) -> None:
-        now = self._clock()
-        for uid, said in list(self._unheard.items()):
-            if ends(self._ledger, uid):
-                self._tell_end(said)
-            if uid in self._unheard and said.until <= now:
-                del self._unheard[uid]
-
     def _may_ask(self) -> bool:
         """Not while drift, the fence or old views cast doubt on what is known."""
         writer = self._writer
@@ -241,23 +196,16 @@ class Reclaimer:
     def _may_plan(self) -> bool:
         """Nor before those who wait could be seen to wait."""
         seen = self._clock() - self._begun >= self._reclaim.after
-        return seen and not self._unconfirmed and self._may_ask()
+        return seen and self._rooms.all_confirmed and self._may_ask()
 
     # --- plans that are carried out -----------------------------------------------------------
 
     async def _follow(self) -> None:
         """Take in what stands on those who wait, and end what is over."""
         self._take_up_stored()
-        now = self._clock()
         for key, course in self._courses.items():
-            written = self._unconfirmed.get(course.plan.card)
-            if written is not None and written.room.key == key:
-                del self._unconfirmed[course.plan.card]
             self._judge(key, course)
-        self._unconfirmed = {
-            card: one for card, one in self._unconfirmed.items() if one.until > now
-        }
-        self._keep_rooms()
+        self._rooms.keep()
         for key, course in list(self._courses.items()):
             if course.over and not any(course.left(self._ledger)):
                 await self._put_away(key, course)
@@ -295,15 +243,15 @@ class Reclaimer:
         if one is None:
             course.over = True
             if course.one is not None and course.asked and not started(ledger, key):
-                self._unserved[course.one.queue, plan.card] = now + PAUSE
+                self._candidates.went_away(course.one.queue, plan.card)
             return
         course.one = one
         left = any(course.left(ledger))
         if (
-            self._mode_in(one.queue) is not ReclaimMode.ON
-            or not one.asked
+            self._candidates.mode_in(one.queue) is not ReclaimMode.ON
+            or not one.amount
             or plan.since > wall + _LATE
-            or (left and plan.way == ReclaimWay.RECLAIM and not is_still_owed(ledger, key))
+            or (left and plan.way == ReclaimWay.RECLAIM and not is_still_owed(ledger, one))
         ):
             course.over = True
             return
@@ -350,6 +298,12 @@ class Reclaimer:
             if not course.has_begun(self._ledger, whole):
                 if not self._budget.allows([record.queue for record in unit]):
                     continue
+                answer = await self._ending.could_all_end(unit)
+                if answer is EvictionAnswer.REFUSED:
+                    course.refuse([record.facts.uid for record in unit])
+                    continue
+                if answer in NO_ANSWERS:
+                    return
                 if leaving is None:
                     leaving = await in_slices(leaving_now(self._ledger, self._asked()))
                 if not self._may_begin(key, course, unit, leaving):
@@ -381,11 +335,15 @@ class Reclaimer:
         one = course.one
         if may_still_end(self._ledger, unit, way, one, leaving, past_admission=past):
             return True
-        self._leave_out([record.facts.uid for record in unit], course)
+        self._refuse([record.facts.uid for record in unit], course)
         return False
 
+    def _refuse(self, uids: Collection[str], course: Course) -> None:
+        self._ending.leave_out(uids)
+        course.refuse(uids)
+
     async def _end(
-        self, course: Course, one: WaitingOne, unit: list[PodRecord], whole: tuple[str, ...]
+        self, course: Course, one: Beneficiary, unit: list[PodRecord], whole: tuple[str, ...]
     ) -> bool:
         """Ask pods to end that do together. If the first may not, none of them does. Returns
         whether others may be asked in this look.
@@ -399,143 +357,84 @@ class Reclaimer:
             if record is None or record.facts.terminating or not again:
                 continue
             if is_unprotected(ledger, record, past_admission=past):
-                answer = await self._ask_to_end(record, course, one)
+                answer = await self._ending.end(record, course, one)
             else:
                 answer = EvictionAnswer.REFUSED
             if answer is EvictionAnswer.REFUSED:
                 begun = course.has_begun(ledger, whole)
-                self._leave_out([uid] if begun else whole, course)
+                self._refuse([uid] if begun else whole, course)
                 if not begun:
                     return True
-            elif answer in _NO_ANSWERS:
+            elif answer in NO_ANSWERS:
                 return False
         return True
-
-    async def _ask_to_end(
-        self, record: PodRecord, course: Course, one: WaitingOne
-    ) -> EvictionAnswer:
-        uid, plan, now = record.facts.uid, course.plan, self._clock()
-        why = self._tells.why(record, plan, one)
-        answer = await self._evictor.ask(record.facts)
-        if answer in (EvictionAnswer.ENDS, EvictionAnswer.UNKNOWN):
-            self._budget.spend(record.queue)
-            course.asked[uid] = now
-            said = _Unheard(record, plan.way, why, now + _LATE)
-            self._unheard[uid] = said
-            if answer is EvictionAnswer.ENDS:
-                course.ended.add(uid)
-                self._tell_end(said)
-        return self._counted(record, answer)
-
-    def _tell_end(self, said: _Unheard) -> None:
-        del self._unheard[said.record.facts.uid]
-        self._metrics.evictions.labels(said.record.queue, said.way).inc()
-        self._tells.ended(said.record, *said.why)
-
-    def _counted(self, record: PodRecord, answer: EvictionAnswer) -> EvictionAnswer:
-        """What an answer means after those before it. Who is refused is left out."""
-        uid = record.facts.uid
-        before = self._unanswered.pop(uid, 0)
-        if answer in _NO_ANSWERS:
-            if before + 1 < _MOST_UNANSWERED:
-                self._unanswered[uid] = before + 1
-                return answer
-            answer = EvictionAnswer.REFUSED
-        if answer is EvictionAnswer.REFUSED:
-            self._metrics.evictions_refused.labels(record.queue).inc()
-            self._leave_out([uid])
-        return answer
-
-    def _leave_out(self, uids: Collection[str], course: Course | None = None) -> None:
-        """From new plans for a while; from this course for good."""
-        self._left_out.update(dict.fromkeys(uids, self._clock() + LEFT_OUT))
-        if course is not None:
-            course.refused.update(uids)
-            course.short = True
 
     # --- new plans ----------------------------------------------------------------------------
 
     async def _plan(self) -> None:
         """One round: those whose plan is carried out come first, so that nobody else is promised
-        their room.
+        their room. A plan that counts on pods that end for another is left: the planner knows only
+        whom it would choose for that now.
         """
-        waiting = await self._waiting()
+        waiting = await self._candidates.find(self._courses, self._rooms.taken)
+        keys, courses = {one.key for one in waiting}, self._courses.items()
+        # Nor the room of those that are about to start.
+        starting = [c.one for key, c in courses if c.one and not c.over and key not in keys]
         refused = (course.refused for course in self._courses.values())
-        excluded = set(self._left_out).union(*refused)
+        excluded = set(self._ending.left_out).union(*refused)
         past = self._reclaim.past_admission
         found = await in_slices(
-            plans(self._ledger, waiting, excluded, past_admission=past, now=self._wall_clock())
+            plans(
+                self._ledger,
+                [*starting, *waiting],
+                excluded,
+                past_admission=past,
+                now=self._wall_clock(),
+            )
         )
+        chosen = {uid: key for key, course in courses for uid in course.plan.victims}
         for result in found:
             if self._stop.is_set():
                 return
-            if isinstance(result, Plan):
+            key = result.beneficiary.key
+            if (
+                isinstance(result, Plan)
+                and key in keys
+                and all(chosen.get(victim.uid, key) == key for victim in result.victims)
+            ):
                 await self._take(result)
-
-    async def _waiting(self) -> list[Beneficiary]:
-        """Who waits for room, in order, as far as something may be done for it now."""
-        now, wall = self._clock(), self._wall_clock()
-        created = time_text(int(max(0.0, wall - self._preempt_after)))
-        found = await in_slices(
-            reclaim_waiters(self._ledger, self._notes.since, now, self._reclaim.after)
-        )
-        found += await in_slices(preempt_waiters(self._ledger, created))
-        closed = self._ledger.kept_rooms
-        carried_out = [one for one in found if one.key in self._courses]
-        others = [
-            one
-            for one in found
-            if one.key not in self._courses and one.card not in closed and self._may_have(one)
-        ]
-        others.sort(key=lambda one: self._looked.get(one.key, 0.0))
-        del others[_MOST:]
-        keys = {one.key for one in found}
-        self._would = {key: at for key, at in self._would.items() if key in keys}
-        self._looked = {key: at for key, at in self._looked.items() if key in keys}
-        self._looked.update({one.key: now for one in others})
-        return [*carried_out, *others]
-
-    def _may_have(self, one: Beneficiary) -> bool:
-        """Whether anything may be done, or said, for it now."""
-        mode = self._mode_in(one.queue)
-        if mode is ReclaimMode.DRY_RUN:
-            return self._clock() - self._would.get(one.key, -PAUSE) >= PAUSE
-        before = self._ledger.plans.get(one.key)
-        paused = before is not None and self._wall_clock() - before.gave_up < PAUSE
-        paused = paused or (one.queue, one.card) in self._unserved
-        return mode is ReclaimMode.ON and not paused
-
-    def _mode_in(self, queue: str) -> ReclaimMode:
-        account = self._ledger.account(queue)
-        facts = account.facts if account is not None else None
-        return self._reclaim.mode_in(facts.reclaim_mode if facts is not None else None)
 
     async def _take(self, plan: Plan) -> None:
         """Carry out a plan, or say that it would be."""
         one = plan.beneficiary
         course = self._courses.get(one.key)
         if course is not None:
-            if course.short and not course.over:
+            if course.short and not course.over and one.way == course.plan.way:
                 await self._extend(course, plan)
-            return
-        if one.card in self._ledger.kept_rooms:
-            return
-        if self._mode_in(one.queue) is ReclaimMode.DRY_RUN:
-            self._would[one.key] = self._clock()
-            for victim in plan.victims:
-                self._metrics.would_evict.labels(victim.queue, one.way).inc()
-            self._tells.would_reclaim(plan)
-            return
-        if not self._budget.allows(plan.queues) or not await self._may_end(plan):
-            return
-        victims = tuple(victim.uid for victim in plan.victims)
+        elif one.places.isdisjoint(self._rooms.taken) and not self._too_many(one.way):
+            if self._candidates.mode_in(one.queue) is ReclaimMode.DRY_RUN:
+                self._say(plan)
+            elif self._budget.allows(plan.queues) and await self._may_end(plan):
+                await self._write(plan)
+
+    def _too_many(self, way: ReclaimWay) -> bool:
+        """Of plans inside queues: more would wait for the budget of evictions in vain."""
+        inside = [queue for _, queue in self._rooms.taken if queue]
+        return way is ReclaimWay.PREEMPT and len(inside) >= self._reclaim.evictions_per_minute
+
+    def _say(self, plan: Plan) -> None:
+        one = plan.beneficiary
+        self._candidates.was_told(one.key)
+        for victim in plan.victims:
+            self._metrics.would_evict.labels(victim.queue, one.way).inc()
+        self._tells.would_reclaim(plan)
+
+    async def _write(self, plan: Plan) -> None:
+        one, victims = plan.beneficiary, tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
-        room = KeptRoom(one.key, one.namespace, one.name, one.gang, _kept_in(one.way, one.queue))
-        self._unconfirmed[one.card] = _Unconfirmed(room, self._clock() + _UNCONFIRMED)
-        self._keep_rooms()
+        self._rooms.expect(record, one)
         if not await self._plan_writer.write(one.key, record):
-            del self._unconfirmed[one.card]
-            self._keep_rooms()
+            self._rooms.withdraw(one.key)
 
     async def _extend(self, course: Course, plan: Plan) -> None:
         """Others end instead of those that may not."""
@@ -566,38 +465,14 @@ class Reclaimer:
                 continue
             if not self._may_ask():
                 return False
-            answer = self._counted(record, await self._evictor.ask(record.facts, dry_run=True))
-            if answer in _NO_ANSWERS:
+            answer = await self._ending.could_end(record)
+            if answer in NO_ANSWERS:
                 return False
             found = found and answer is not EvictionAnswer.REFUSED
-        for gang in whole_gangs(plan.victims):
-            answer = await gang_may_end(self._writer, gang)
-            if answer in _NO_ANSWERS or not self._may_ask():
+        pods = self._ledger.pods
+        for unit in list(units_of(self._ledger, [victim.uid for victim in plan.victims])):
+            answer = await self._ending.could_all_end([pods[uid] for uid in unit if uid in pods])
+            if answer in NO_ANSWERS or not self._may_ask():
                 return False
-            if answer is EvictionAnswer.REFUSED:
-                self._metrics.evictions_refused.labels(gang[0].queue).inc(len(gang))
-                self._leave_out([victim.uid for victim in gang])
-                found = False
+            found = found and answer is not EvictionAnswer.REFUSED
         return found
-
-    # --- the room that is made ----------------------------------------------------------------
-
-    def _keep_rooms(self) -> None:
-        """Nobody else is released for a card for which pods end; what a queue gives to itself is
-        kept in that queue alone.
-        """
-        rooms = {card: one.room for card, one in self._unconfirmed.items()}
-        for key, course in self._courses.items():
-            one = waiting_one(self._ledger, key, course.plan.card)
-            if one is not None and not course.over:
-                queue = _kept_in(course.plan.way, one.queue)
-                room = KeptRoom(key, one.namespace, one.name, one.group, queue)
-                for card in one.cards:
-                    rooms.setdefault(card, room)
-        if rooms != self._ledger.kept_rooms:
-            self._ledger.decisions.keep_rooms(rooms)
-            self._changed()
-
-
-def _kept_in(way: str, queue: str) -> str:
-    return queue if way == ReclaimWay.PREEMPT else ""

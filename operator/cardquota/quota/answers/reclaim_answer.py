@@ -31,7 +31,7 @@ from ..reclaim.beneficiaries import (
 )
 from ..reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay
 from ..reclaim.planner import plan_for
-from ..reclaim.progress import waiting_one
+from ..reclaim.progress import taken_places, waiting_one
 from ..reclaim.victims import Protection, protection_of, staying_members
 from ..steps import Steps
 from ..vocabulary import Mode, ReclaimMode
@@ -127,7 +127,7 @@ def _plan_told(
     ledger: LedgerReader, one: Beneficiary, record: PodRecord, rules: ReclaimRules
 ) -> ReclaimAnswer | None:
     """What stands on who waits: that pods end for it, or did in vain; or that they end for another
-    that lacks the same card.
+    in its place.
     """
     plan = ledger.plans.get(one.key)
     if plan is not None and plan.gave_up:
@@ -141,8 +141,7 @@ def _plan_told(
         named = sorted(own)[:MOST_NAMED]
         number, since = len(plan.victims), time_text(plan.since)
         return _told("UnderWay", m.ends_for_it(plan.card, since, number, len(there), named), one)
-    others = (other for key, other in ledger.plans.items() if key != one.key)
-    if any(other.card == one.card and not other.gave_up for other in others):
+    if not one.places.isdisjoint(taken_places(ledger)):
         return _told("Behind", m.ends_for_another(one.card), one)
     return None
 
@@ -307,7 +306,7 @@ def _ends(ledger: LedgerReader, record: PodRecord) -> ReclaimAnswer | None:
             one = waiting_one(ledger, key, plan.card)
         if one is not None:
             named = one.namespace == record.facts.namespace
-            who = who_waits(f"{one.namespace}/{one.name}", group=one.group, named=named)
+            who = who_waits(f"{one.namespace}/{one.name}", group=one.gang, named=named)
             text = m.ends_for(who, one.queue, time_text(plan.since))
             return ReclaimAnswer(
                 state="Ends", message=text, way=plan.way, card=told_name(plan.card)

@@ -84,16 +84,20 @@ class LedgerSettings:
 
 
 class KeptRoom(NamedTuple):
-    """For whom a card is kept, since pods end for it (L5)."""
+    """For whom cards are kept, since pods end for it (L5)."""
 
-    key: str
-    """Uid of the pod; `namespace/name` of the group."""
     namespace: str
     name: str
     group: bool
     """Whether it is a pod group."""
+    cards: frozenset[str]
     queue: str = ""
-    """In which alone it is kept; empty: in all queues."""
+    """In which alone they are kept; empty: in all queues."""
+
+    @property
+    def places(self) -> AbstractSet[tuple[str, str]]:
+        """Each card, with that queue."""
+        return {(card, self.queue) for card in self.cards}
 
 
 class GroupIndex:
@@ -161,7 +165,8 @@ class LedgerReader:
     plans: Mapping[str, PlanRecord]
     """By uid of a waiting pod, or `namespace/name` of a group: what ends for it, as stored (L5)."""
     kept_rooms: Mapping[str, KeptRoom]
-    """By card: for whom alone it is released now, in all queues or in one (L5)."""
+    """By uid of the pod, or `namespace/name` of the group, for which alone cards are released now,
+    in all queues or in one (L5)."""
     unplaced: Collection[str]
     """Uids of pods that we released, and for which a scheduler has found no node (L3)."""
     workloads: WorkloadCache
@@ -394,13 +399,12 @@ class LedgerReader:
         account = self.accounts_by_queue.get(queue)
         return account is None or account.facts is None
 
-    def is_room_kept_for(self, key: str) -> bool:
-        """Whether a card is kept for this pod, by its uid, or group, by `namespace/name` (L5)."""
-        return any(room.key == key for room in self.kept_rooms.values())
-
     def rooms_kept_in(self, queue: str) -> Mapping[str, KeptRoom]:
-        """By card: for whom alone a queue releases it now (L5)."""
-        return {c: room for c, room in self.kept_rooms.items() if room.queue in ("", queue)}
+        """By card that a queue does not release to all now: for whom it does (L5). There may be
+        two: what other queues give is for one, what the queue gives to itself for another.
+        """
+        rooms = [room for room in self.kept_rooms.values() if room.queue in ("", queue)]
+        return {card: room for room in rooms for card in room.cards}
 
     @property
     def kept(self) -> Mapping[str, KeptObjects]:

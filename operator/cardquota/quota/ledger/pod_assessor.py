@@ -248,7 +248,7 @@ def class_key_of(state: LedgerReader, record: PodRecord) -> tuple[ClassKey, Gang
         None if agrees else facts.own_queue,
         facts.problem,
         state.gets_group(facts),
-        facts.uid if state.kept_rooms and state.is_room_kept_for(facts.uid) else None,
+        facts.uid if facts.uid in state.kept_rooms else None,
         unread,
     )
     return key, gang

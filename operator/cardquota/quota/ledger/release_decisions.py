@@ -216,23 +216,26 @@ class ReleaseDecisions:
             self._state.mark_group(group)
 
     def keep_rooms(self, rooms: Mapping[str, KeptRoom]) -> None:
-        """From now on each of these cards is released for one alone, in the queues that the room
-        says, and all others for anybody (L5).
+        """From now on the cards of these rooms are released for those alone for whom they are kept,
+        in the queues that the room says, and all others for anybody (L5). By uid of the pod, or
+        `namespace/name` of the group.
         """
         state, before = self._state, self._state.kept_rooms
         if rooms == before:
             return
         state.kept_rooms = dict(rooms)
-        changed = {room.key for room in before.values()} ^ {room.key for room in rooms.values()}
-        for key in changed:
+        for key in before.keys() ^ rooms.keys():
             record, group = state.pods.get(key), state.groups.get(key)
             if record is not None and record.releasable:
                 self._charges.uncharge(record)  # it waits in a class of its own, or no longer does
                 self._charges.charge(record)
             if group is not None:
                 state.mark_group(group)
-        if any(c not in rooms or rooms[c].queue != room.queue for c, room in before.items()):
-            state.dirty.pending.update(state.waiting)
+        closed = {place for room in rooms.values() for place in room.places}
+        for room in before.values():
+            if not room.places <= closed:
+                here = state.waiting.keys() & {room.queue} if room.queue else state.waiting
+                state.dirty.pending.update(here)
 
     def rest(self) -> None:
         """Forget the marks, on a replica that does not lead: a term begins with everything."""

@@ -1,6 +1,7 @@
 """What a plan says: for whom room is made, and which pods end for it (L3, L4)."""
 
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -43,6 +44,12 @@ class Beneficiary:
     """The lowest of these pods: one of a high class lifts no others (E6)."""
     uids: tuple[str, ...]
     """Of these pods."""
+
+    @property
+    def places(self) -> AbstractSet[tuple[str, str]]:
+        """Where no other plan may be carried out (L5): card, and queue; empty: between queues."""
+        between = {(self.card, "")}
+        return between | {(self.card, self.queue)} if self.way is ReclaimWay.PREEMPT else between
 
 
 @dataclass(slots=True, frozen=True)

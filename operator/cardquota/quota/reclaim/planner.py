@@ -268,8 +268,7 @@ class _PlanRound:
         preempts = one.way is ReclaimWay.PREEMPT
         if not all(record.releasable if preempts else waits_for_node(record) for record in members):
             return None
-        if not preempts and not is_owed(self._ledger, members, self._owed.get(one.queue)):
-            return None
+        owed = preempts or is_owed(self._ledger, members, self._owed.get(one.queue))
         demands = [*self._demands(one, members)]
         # Nothing ends for a choice of cards if any of them has room, or is about to.
         for demand in demands:
@@ -280,7 +279,9 @@ class _PlanRound:
             demand.short = self._short(one, members, demand)
             if not demand.short and _fits(demand.kinds):
                 self._serve(one, demand)
-                return NoPlan(_shown(one, demand), Obstacle.LEAVING)
+                return NoPlan(_shown(one, demand), Obstacle.LEAVING) if owed else None
+        if not owed:
+            return None
         first: NoPlan | None = None
         for demand in demands:
             result = yield from self._plan(one, demand)

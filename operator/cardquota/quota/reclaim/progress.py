@@ -1,17 +1,25 @@
 """How far a plan has come that is carried out, as the ledger shows it (L5)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Final
 
 from ..amounts import is_card
 from ..ledger.groups.pod_group_state import PodGroupState
-from ..ledger.ledger_reader import LedgerReader
+from ..ledger.ledger_reader import KeptRoom, LedgerReader
+from ..plan_record import PlanRecord
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..steps import Steps
 from ..vocabulary import Mode
-from .beneficiaries import AT_A_TIME, is_owed, lacking_members, waits_for_node
-from .plan import ReclaimWay
+from .beneficiaries import (
+    AT_A_TIME,
+    beneficiary_of,
+    is_owed,
+    lacking_members,
+    waits_for_node,
+)
+from .plan import Beneficiary, ReclaimWay
 from .victims import protection_of, staying_members
 
 PLAN_TIME: Final = 900
@@ -21,64 +29,50 @@ MutableLeaving = dict[tuple[str, str], int]
 """By queue and card."""
 
 
-class WaitingOne(NamedTuple):
-    """For whom pods end."""
-
-    namespace: str
-    name: str
-    group: bool
-    """Whether it is a pod group."""
-    queue: str
-    priority: int
-    """The lowest of its pods."""
-    asked: int
-    """Cards of the plan's kind that its pods without a node ask for."""
-    cards: frozenset[str]
-    """The cards that these need: that of the plan, and of a gang any other."""
-
-
-def waiting_one(ledger: LedgerReader, key: str, card: str) -> WaitingOne | None:
-    """The pod, by uid, or gang, by `namespace/name`, as it waits now. None: it does no longer: it
-    has started, is gone, or about to go.
+def waiting_one(ledger: LedgerReader, key: str, card: str) -> Beneficiary | None:
+    """The pod, by uid, or gang, by `namespace/name`, as it waits now for a card: for nodes, or at
+    the gate. None: it does no longer: it has started, is gone, or about to go.
     """
     record, group = ledger.pods.get(key), ledger.groups.get(key)
+    members: Sequence[PodRecord] = ()
     if record is not None:
-        facts = record.facts
-        if facts.terminating or facts.state is State.BOUND:
-            return None
-        asked, cards = _asked([record], card), frozenset((card,))
-        queue, priority = record.queue, facts.priority
-        return WaitingOne(facts.namespace, facts.name, False, queue, priority, asked, cards)
-    if group is None or group.facts is None:
+        leaves = record.facts.terminating or record.facts.state is State.BOUND
+        members, group = () if leaves else [record], None
+    elif group is not None and group.facts is not None and not has_started(group):
+        there = sorted(group.members.values(), key=lambda one: one.sort_key)
+        waiting = [one for one in there if one.facts.state is not State.BOUND]
+        missing = max(1, group.minimum) - group.bound - len(group.succeeded)
+        members = lacking_members(group) or waiting[: None if group.tasks else missing]
+    if not members:
         return None
-    waiting = [one for one in group.members.values() if one.facts.state is not State.BOUND]
-    if has_started(group) or not waiting:
-        return None
-    facts_of_group = group.facts
-    return WaitingOne(
-        facts_of_group.namespace,
-        facts_of_group.name,
-        True,
-        waiting[0].queue,
-        group.priority or 0,
-        _asked(lacking_members(group) or waiting, card),
-        frozenset((card,)).union(*map(_cards_of, waiting)),
-    )
+    released = all(map(waits_for_node, members))
+    way = ReclaimWay.RECLAIM if released else ReclaimWay.PREEMPT
+    return beneficiary_of(way, members, group, card)
+
+
+def room_of(ledger: LedgerReader, plan: PlanRecord, one: Beneficiary) -> KeptRoom:
+    """What is kept for one that waits (L5): the card of its plan, and any other that all pods of a
+    gang need; in its queue alone, where that gives it to itself.
+    """
+    pods = [ledger.pods[uid] for uid in one.uids if uid in ledger.pods]
+    cards = frozenset((plan.card,)).union(*map(_cards_of, pods))
+    queue = one.queue if plan.way == ReclaimWay.PREEMPT else ""
+    return KeptRoom(one.namespace, one.name, one.gang, cards, queue)
+
+
+def taken_places(ledger: LedgerReader) -> AbstractSet[tuple[str, str]]:
+    """Where plans are being carried out, as they are stored, so that no other is made there."""
+    found = set[tuple[str, str]]()
+    for key, plan in ledger.plans.items():
+        one = None if plan.gave_up else waiting_one(ledger, key, plan.card)
+        if one is not None:
+            found |= room_of(ledger, plan, one).places
+    return found
 
 
 def has_started(group: PodGroupState) -> bool:
     """Whether a gang has its minimum on nodes: the others wait for nodes one by one (L3)."""
     return group.bound + len(group.succeeded) >= max(1, group.minimum)
-
-
-def _asked(records: Iterable[PodRecord], card: str) -> int:
-    found = 0
-    for one in records:
-        if one.request is None:
-            found += dict(one.charge).get(card, 0)
-        elif card in one.request.cards:
-            found += one.request.amount
-    return found
 
 
 def _cards_of(record: PodRecord) -> list[str]:
@@ -96,12 +90,10 @@ def started(ledger: LedgerReader, key: str) -> bool:
     return group is not None and has_started(group)
 
 
-def is_still_owed(ledger: LedgerReader, key: str) -> bool:
-    """Whether the queue of who waits for a node still deserves what it asks for (L3)."""
-    record, group = ledger.pods.get(key), ledger.groups.get(key)
-    pods = [record] if record is not None else lacking_members(group) if group else []
-    waiting = list(filter(waits_for_node, pods))
-    return bool(waiting) and is_owed(ledger, waiting)
+def is_still_owed(ledger: LedgerReader, one: Beneficiary) -> bool:
+    """Whether one waits for nodes, and its queue still deserves what it asks for (L3)."""
+    members = [ledger.pods[uid] for uid in one.uids]
+    return one.way is ReclaimWay.RECLAIM and is_owed(ledger, members)
 
 
 def units_of(ledger: LedgerReader, uids: Collection[str]) -> Iterator[tuple[str, ...]]:
@@ -172,7 +164,7 @@ def may_still_end(
     ledger: LedgerReader,
     unit: Sequence[PodRecord],
     way: ReclaimWay,
-    one: WaitingOne,
+    one: Beneficiary,
     leaving: Leaving,
     *,
     past_admission: bool,

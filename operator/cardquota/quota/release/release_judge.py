@@ -261,14 +261,15 @@ class ReleaseJudge:
 
     def _is_room_kept(self, candidate: Candidate) -> bool:
         """Whether room is made for this pod, or for the gang that it completes (L5)."""
-        if not self._ledger.kept_rooms:
+        rooms = self._ledger.kept_rooms
+        if not rooms:
             return False
         first = candidate.classes[0]
         gang = candidate.gang or first.gang
         group = self._ledger.groups.get(gang.key) if gang is not None else None
         begins = group is not None and group.gang and group.missing > 0
-        keys = [first.sort_keys[0].uid, *([gang.key] if gang is not None and begins else [])]
-        return any(map(self._ledger.is_room_kept_for, keys))
+        as_gang = gang is not None and begins and gang.key in rooms
+        return as_gang or first.sort_keys[0].uid in rooms
 
     # --- room ---------------------------------------------------------------------------------
 

@@ -208,6 +208,11 @@ class ReclaimStage:
     # --- what was done
 
     @property
+    def kept(self) -> set[str]:
+        """Cards that are not released to everybody."""
+        return {card for room in self.ledger.kept_rooms.values() for card in room.cards}
+
+    @property
     def evicted(self) -> list[str]:
         """Names of pods that were asked to end, in order."""
         return [

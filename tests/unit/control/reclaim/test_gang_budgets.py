@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from builders import a_group
+from builders import H200, a_group
 from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
 
-from .stage import reclaiming, runs, unplaced
+from .stage import BOTH, reclaiming, runs, unplaced
 
 pytestmark = pytest.mark.fake_clock
 
@@ -57,6 +58,23 @@ async def test_it_ends_if_each_allows_all_that_it_selects(
         await asyncio.sleep(LONG)
         assert sorted(stage.evicted) == (["r1"] if keeps else GANG)
         assert stage.counted("refused", queue="red") == (4 if keeps else 0)
+
+
+async def test_no_part_of_it_ends_if_a_budget_is_tighter_than_when_the_plan_was_made() -> None:
+    """It waits for a budget of ours meanwhile."""
+    first = runs("r", at=20).with_priority(-1)
+    others = [first, runs("k", cards=3), unplaced("w", cards=5)]
+    things = [a_group("gang").in_queue("red").of(4), *a_gang(), *others]
+    async with reclaiming(*things, reclaim={"evictionsPerQueue": 4}) as stage:
+        stage.see(stage.bodies["k"].annotated(v.PREEMPTABLE, "false"))
+        stage.see(BOTH["red"].deserving_cards({H200: 0}), BOTH["blue"].deserving_cards({H200: 8}))
+        await asyncio.sleep(LONG)
+        assert stage.victims("w") == [*GANG, "r"]
+        assert stage.evicted == ["r"]
+        stage.budgets = [a_budget(1, matchLabels={"app": "gang"})]
+        await asyncio.sleep(90)
+        assert stage.evicted == ["r"]
+        assert stage.counted("refused", queue="red") == 4
 
 
 async def test_for_pods_without_a_gang_no_budgets_are_read() -> None:

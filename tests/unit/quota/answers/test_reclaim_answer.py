@@ -67,8 +67,10 @@ def borrowed(**more: Any) -> dict[str, Any]:
     }
 
 
-def with_plan(body: PodBody, *victims: str, gave_up: int = 0, term: str = "t") -> PodBody:
-    plan = PlanRecord(term, (WALL or 0) - 100, "reclaim", H200, victims, gave_up)
+def with_plan(
+    body: PodBody, *victims: str, gave_up: int = 0, term: str = "t", way: str = "reclaim"
+) -> PodBody:
+    plan = PlanRecord(term, (WALL or 0) - 100, way, H200, victims, gave_up)
     return body.annotated(v.RECLAIM_PLAN, plan_text(plan)).managed()
 
 
@@ -398,6 +400,20 @@ def test_l7_an_extra_member_of_a_gang_that_runs_waits_by_itself() -> None:
     extra = pod("w", CaseWords.of("a 1 group=g priority=5")).gated()
     see(ledger, with_plan(extra, "uid-g1"))
     assert told(ledger, "w")[0] == "UnderWay"
+
+
+def test_l7_only_plans_of_its_own_queue_and_between_queues_are_in_the_way() -> None:
+    bound = {"x": "a 1 n1 times=2", "y": "b 1 n1 times=2"}
+    ledger = cluster(above(queues={"a": 2, "b": 2}, bound=bound))
+    other = pod("v", CaseWords.of("b 1 priority=5")).gated()
+    see(ledger, with_plan(other, "uid-y-0", way="preempt"))
+    assert told(ledger, "w")[0] == "Possible"
+    own = pod("u", CaseWords.of("a 1 priority=5")).gated()
+    see(ledger, with_plan(own, "uid-x-0", way="preempt"))
+    assert told(ledger, "w")[0] == "Behind"
+    ledger.pod_gone(own.uid)
+    see(ledger, with_plan(unplaced("z", "b 1"), "uid-x-0"))
+    assert told(ledger, "w")[0] == "Behind"
 
 
 def test_l7_who_lacks_cpu_too_is_told_nothing() -> None:

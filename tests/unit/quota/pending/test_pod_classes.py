@@ -126,7 +126,7 @@ class ClassCluster:
         """Or all are open again (L5)."""
         keys = [*sorted(self.pods), "team/gang"]
         rooms = {
-            card: KeptRoom(self.dice.choice(keys), "team", "name", group=False)
+            self.dice.choice(keys): KeptRoom("team", "name", group=False, cards=frozenset((card,)))
             for card in (H200, H800)
             if self.dice.random() < 0.5
         }

@@ -166,7 +166,7 @@ def test_l3_a_gang_waits_for_its_minimum_and_its_other_members_for_themselves() 
     ledger = cluster(case)
     one = waiting_one(ledger, "team/h", H200)
     assert one is not None
-    assert one.asked == 1
+    assert one.amount == 1
     see(ledger, bound("w1", "b 1 n1 group=h"))
     assert waiting_one(ledger, "team/h", H200) is None
     assert waiting_one(ledger, "uid-w2", H200) is not None

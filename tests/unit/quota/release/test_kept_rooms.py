@@ -22,7 +22,7 @@ def in_blue(name: str, card: str = H200) -> PodBody:
 
 def keep(ledger: Ledger, name: str, *, group: bool = False, card: str = H200) -> None:
     key = f"team/{name}" if group else f"uid-{name}"
-    ledger.decisions.keep_rooms({card: KeptRoom(key, "team", name, group)})
+    ledger.decisions.keep_rooms({key: KeptRoom("team", name, group, frozenset((card,)))})
 
 
 def opened(ledger: Ledger, queues: Iterable[str] = ("red", "blue")) -> list[list[str]]:
@@ -58,16 +58,30 @@ def test_who_was_judged_before_stays_behind_and_goes_afterwards() -> None:
 
 def test_what_one_queue_gave_is_kept_in_that_queue_alone() -> None:
     ledger = a_cluster(RED, BLUE, waiting("a"), in_blue("b"))
-    room = KeptRoom("uid-x", "team", "x", group=False)
-    ledger.decisions.keep_rooms({H200: room._replace(queue="red")})
+    room = KeptRoom("team", "x", group=False, cards=frozenset((H200,)))
+    ledger.decisions.keep_rooms({"uid-x": room._replace(queue="red")})
     assert opened(ledger) == [["b"]]
     see(ledger, in_blue("c"))
-    ledger.decisions.keep_rooms({H200: room})
+    ledger.decisions.keep_rooms({"uid-x": room})
     assert opened(ledger) == []
     ledger.dirty.clear()
-    ledger.decisions.keep_rooms({H200: room._replace(queue="red")})
+    ledger.decisions.keep_rooms({"uid-x": room._replace(queue="red")})
     assert "blue" in ledger.dirty.pending
     assert opened(ledger) == [["c"]]
+
+
+def test_who_is_given_a_room_by_its_queue_passes_where_all_queues_are_closed() -> None:
+    ledger = a_cluster(RED, BLUE, waiting("a"), later(waiting("y")), in_blue("b"))
+    room = KeptRoom("team", "x", group=False, cards=frozenset((H200,)))
+    own = room._replace(name="y", queue="red")
+    ledger.decisions.keep_rooms({"uid-x": room, "uid-y": own})
+    assert opened(ledger) == [["y"]]
+    ledger.decisions.keep_rooms({"uid-y": own})
+    assert opened(ledger) == [["b"]]
+    ledger.dirty.clear()
+    ledger.decisions.keep_rooms({})
+    assert ledger.dirty.pending == {"red"}
+    assert opened(ledger) == [["a"]]
 
 
 def test_other_cards_go_on() -> None:
@@ -105,7 +119,7 @@ def test_who_waits_is_told_that_room_is_made_for_another() -> None:
 def test_nobody_borrows_it_for_a_rolling_update() -> None:
     ledger = full("1", new=1)
     see(ledger, pod("new-0").gated())
-    ledger.decisions.keep_rooms({H200: KeptRoom("uid-x", "team", "x", group=False)})
+    keep(ledger, "x")
     assert release(ledger, "queue")[0] == []
     ledger.decisions.keep_rooms({})
     assert release(ledger, "queue")[0] == [["new-0"]]

@@ -1,0 +1,146 @@
+"""L5: one plan between queues for a card, and one inside a queue for that card there."""
+
+import asyncio
+
+import pytest
+
+from builders import H200, a_group, a_queue
+from builders.pod import PodBody
+
+from .stage import BOTH, ReclaimStage, a_card, full, reclaiming, runs, unplaced
+
+pytestmark = pytest.mark.fake_clock
+
+LONG = 75.0
+"""Seconds in which what waits long enough is served."""
+AGES = 600
+"""The grace of pods that hold up the plan of somebody."""
+
+
+def high(name: str, queue: str = "red", cards: int = 1) -> PodBody:
+    """It waits for its queue's quota."""
+    return a_card(name, queue, cards).gated().with_priority(5)
+
+
+def low(name: str, queue: str = "red") -> PodBody:
+    return runs(name, queue).with_priority(-5)
+
+
+async def preempts(stage: ReclaimStage, name: str = "y") -> None:
+    """Red's quota is full, and a pod of low priority ends for one of a higher one; slowly."""
+    stage.see(BOTH["red"].with_quota({H200: 7}), high(name))
+    assert stage.opens() == []
+    stage.grace = AGES
+    await asyncio.sleep(LONG)
+    assert stage.evicted == ["low"]
+    assert stage.kept == {H200}
+
+
+async def test_what_a_queue_ends_for_itself_holds_up_no_plan_between_queues() -> None:
+    async with reclaiming(*full(6), low("low"), runs("b", "blue")) as stage:
+        await preempts(stage)
+        stage.see(unplaced("x"))
+        await asyncio.sleep(LONG)
+        assert stage.victims("y") == ["low"]
+        assert stage.victims("x") == ["r5"]
+
+
+async def test_nor_what_others_end_for_themselves() -> None:
+    async with reclaiming(*full(6), low("low"), low("b", "blue")) as stage:
+        await preempts(stage)
+        stage.see(BOTH["blue"].with_quota({H200: 1}), high("z", "blue"))
+        assert stage.opens("blue") == []
+        await asyncio.sleep(LONG)
+        assert stage.victims("z") == ["b"]
+
+
+async def test_of_those_in_queues_there_are_as_many_as_pods_may_end_in_a_minute() -> None:
+    pods = [*full(5), low("low"), low("b", "blue"), runs("c", "blue")]
+    async with reclaiming(*pods, reclaim={"evictionsPerMinute": 1}) as stage:
+        stage.see(BOTH["red"].with_quota({H200: 6}), high("y"))
+        stage.see(BOTH["blue"].with_quota({H200: 2}), high("z", "blue"))
+        assert stage.opens() == stage.opens("blue") == []
+        stage.grace = AGES
+        await asyncio.sleep(200)
+        assert [name for name in ("y", "z") if stage.plan_of(name)] == ["y"]
+        stage.see(BOTH["blue"], unplaced("x"))
+        await asyncio.sleep(100)
+        assert stage.plan_of("x") is not None
+
+
+async def test_in_a_queue_it_is_one_after_the_other() -> None:
+    both = high("y"), high("z", cards=2)
+    async with reclaiming(*full(5), low("low"), *both) as stage:
+        stage.see(BOTH["red"].with_quota({H200: 6}))
+        assert stage.opens() == []
+        await asyncio.sleep(LONG)
+        assert [name for name in ("y", "z") if stage.plan_of(name)] == ["y"]
+
+
+async def test_none_begins_in_a_queue_while_one_between_queues_lasts() -> None:
+    async with reclaiming(*full(7), low("low"), unplaced("x")) as stage:
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["low"]
+        stage.see(high("y"))
+        assert stage.opens() == []
+        await asyncio.sleep(LONG)
+        assert stage.plan_of("y") is None
+        stage.goes("low")
+        stage.see(runs("x", "blue"), a_queue("red").with_quota({H200: 7}))
+        await asyncio.sleep(5)
+        assert stage.opens() == []
+        await asyncio.sleep(5)
+        assert stage.victims("y") == ["r6"]
+
+
+async def test_who_has_a_room_in_its_queue_takes_no_room_between_queues() -> None:
+    """It passes once its own pods are gone, though the card is closed everywhere."""
+    async with reclaiming(*full(6), low("low"), runs("b", "blue")) as stage:
+        await preempts(stage)
+        stage.see(unplaced("x"))
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["low", "r5"]
+        stage.goes("r5")
+        await asyncio.sleep(5)
+        assert stage.opens() == []  # there is quota, and that is all
+        stage.goes("low")
+        await asyncio.sleep(5)
+        stage.see(high("z").with_priority(9))
+        assert stage.opens() == ["y"]
+        stage.see(runs("x", "blue"), runs("y"))
+        await asyncio.sleep(5)
+        assert stage.kept == set()
+
+
+async def test_no_pod_ends_by_two_plans() -> None:
+    """The rest of one inside a queue waits for its budget, and meanwhile the planner would choose
+    another pod for it.
+    """
+    gang = [low(f"g{n}").in_group("gang") for n in range(3)]
+    others = [runs("r", cards=3), low("low"), runs("b", "blue"), high("y", cards=4), unplaced("x")]
+    things = [a_group("gang").in_queue("red").of(3), *gang, *others]
+    async with reclaiming(*things, reclaim={"evictionsPerQueue": 3}) as stage:
+        stage.see(BOTH["red"].with_quota({H200: 7}).deserving_cards({H200: 0}))
+        blue = BOTH["blue"].deserving_cards({H200: 8})
+        stage.see(blue.reclaiming("off"))
+        assert stage.opens() == []
+        stage.grace = AGES
+        await asyncio.sleep(62)
+        assert stage.victims("y") == ["g0", "g1", "g2", "low"]
+        assert stage.evicted == ["low"]
+        stage.see(runs("r", cards=3).with_priority(-9), blue)
+        await asyncio.sleep(30)
+        assert stage.evicted == ["low"]
+        assert stage.plan_of("x") is None
+
+
+async def test_the_room_of_one_that_is_about_to_start_is_promised_to_nobody() -> None:
+    """It was released, and has no node yet."""
+    async with reclaiming(*full(6), low("low"), runs("b", "blue")) as stage:
+        await preempts(stage)
+        stage.goes("low")
+        await asyncio.sleep(5)
+        assert stage.opens() == ["y"]
+        stage.see(unplaced("x"))
+        await asyncio.sleep(LONG)
+        assert stage.victims("x") == ["r5"]
