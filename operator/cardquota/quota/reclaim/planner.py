@@ -172,8 +172,9 @@ class _PlanRound:
         self._has_read_pods = False
         self._going = Counter[tuple[str, str]]()
         """What bound pods hold that are being deleted, by queue and card."""
-        self._coming = Counter[tuple[str, str]]()
-        """The part of quotas that is free when all are gone that are being deleted."""
+        self._coming = {card: Counter[str]() for card in self._cards}
+        """By card and queue: the part of quotas that is free when all are gone that are being
+        deleted."""
         self._ended = set[str]()
         """Uids of those that end by a plan of this round."""
         self._spent = Counter[tuple[str, str]]()
@@ -229,8 +230,8 @@ class _PlanRound:
         for card, amount in record.charge:
             if record.charge_state is ChargeState.ALLOCATED:
                 self._going[record.queue, card] += amount
-            if certain:
-                self._coming[record.queue, card] += amount
+            if certain and card in self._coming:
+                self._coming[card][record.queue] += amount
 
     def _above(self, card: str) -> dict[tuple[str, str], int]:
         """The queues that hold more of a card than they deserve, by rank: the first are most above
@@ -238,7 +239,8 @@ class _PlanRound:
         """
         shares: dict[str, Fraction | None] = {}
         for account in self._ledger.accounts():
-            spare = self._left(account.name, card) if account.name and card in account.rows else 0
+            # No plan can take what is charged under the name of a queue that does not exist.
+            spare = self._left(account.name, card) if account.facts and card in account.rows else 0
             if spare > 0:
                 deserved = self._ledger.shares.shown(account.name, card)
                 shares[account.name] = Fraction(spare, deserved) if deserved else None
@@ -340,8 +342,9 @@ class _PlanRound:
         group = self._ledger.groups.get(members[0].facts.group) if members[0].facts.group else None
         room, found = QueueRoom(account, group), {}
         for card in {kind.card: None for kind in demand.kinds}:
-            left = room.left(card) - account.given_to_others(card) + self._quota[one.queue, card]
-            left += 0 if now else self._coming[one.queue, card]
+            coming = Counter[str]() if now else self._coming[card]
+            left = room.left(card) - account.given_to_others(card, coming)
+            left += self._quota[one.queue, card] + coming[one.queue]
             found[card] = demand.asked(card) - left
         return {card: amount for card, amount in found.items() if amount > 0}
 
