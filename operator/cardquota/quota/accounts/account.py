@@ -128,7 +128,9 @@ class CardLending(Protocol):
     def allowed(self, account: "AccountReader", card: str, most: int) -> int:
         """What a queue may hold of one of them now, at most `most`."""
 
-    def given_to_others(self, account: "AccountReader", card: str, most: int) -> int:
+    def given_to_others(
+        self, account: "AccountReader", card: str, most: int, leaving: Mapping[str, int]
+    ) -> int:
         """Of what it gives back of one of them, how much is not for itself."""
 
     def numbers(self, account: "AccountReader", card: str) -> LentNumbers | None:
@@ -144,7 +146,9 @@ class _NothingLent:
     def allowed(self, account: "AccountReader", card: str, most: int) -> int:
         return most
 
-    def given_to_others(self, account: "AccountReader", card: str, most: int) -> int:
+    def given_to_others(
+        self, account: "AccountReader", card: str, most: int, leaving: Mapping[str, int]
+    ) -> int:
         return 0
 
     def numbers(self, account: "AccountReader", card: str) -> LentNumbers | None:
@@ -213,11 +217,12 @@ class AccountReader:
             return self._lending.allowed(self, dimension, limit + beyond)
         return limit + beyond
 
-    def given_to_others(self, card: str) -> int:
+    def given_to_others(self, card: str, leaving: Mapping[str, int]) -> int:
         """Of what the queue gives back of a card, how much does not make it room of its own, since
-        more is lent than the cluster has (L2).
+        more is lent than the cluster has (L2). Below zero: so much more it may hold once that is
+        gone which is `leaving` other queues.
         """
-        return self._lending.given_to_others(self, card, self.quota.get(card, 0))
+        return self._lending.given_to_others(self, card, self.quota.get(card, 0), leaving)
 
     def lent_numbers(self, dimension: str) -> LentNumbers | None:
         """Of a card that somebody lends, or says that it is owed: why it may hold no more."""

@@ -46,6 +46,11 @@ class _LentCard:
         """The part of `taken` that is a queue's."""
         return max(self.held.get(queue, 0), self.kept.get(queue, 0))
 
+    def comes_from(self, queue: str, amount: int) -> int:
+        """By how much `taken` falls if a queue holds so much less."""
+        after = max(self.held.get(queue, 0) - amount, self.kept.get(queue, 0))
+        return max(0, self.own(queue) - after)
+
 
 class Lending:
     """Costs: for cards that are not lent nothing. Else a charge costs a step, and a change of what
@@ -139,16 +144,22 @@ class Lending:
         lent.waiting[name] = None
         return found
 
-    def given_to_others(self, account: AccountReader, card: str, most: int) -> int:
+    def given_to_others(
+        self, account: AccountReader, card: str, most: int, leaving: Mapping[str, int]
+    ) -> int:
         """Of what a queue gives back of a card, how much is not for itself: more is lent than there
-        is. `most`: what it may hold in any case.
+        is. Below zero: so much more it may hold once others are gone. `most`: what it may hold in
+        any case. `leaving`: by queue, what pods hold that are being deleted.
         """
         lent = self._current(card)
         if lent is None:
             return 0
-        held = lent.held.get(account.name, 0)
-        borrowed = held - self._shares.shown(account.name, card)
-        return max(0, min(lent.taken - lent.total, borrowed) - max(0, held - most))
+        name = account.name
+        others = (lent.comes_from(queue, n) for queue, n in leaving.items() if queue != name)
+        own, deserved = lent.own(name), self._shares.shown(name, card)
+        there = lent.total - lent.taken
+        allowed = min(most, max(own + max(0, there), deserved))
+        return allowed - min(most, max(own + there + sum(others), deserved))
 
     def numbers(self, account: AccountReader, card: str) -> LentNumbers | None:
         """Why a queue may hold no more of a card. None: it is not lent, and nobody says what he is

@@ -30,10 +30,12 @@ _NEVER: Final = -(2**62)
 class CardSlot:
     """Amounts are cards, or memory in the node's unit."""
 
-    __slots__ = ("free", "node", "room", "taints")
+    __slots__ = ("free", "node", "room", "size", "taints")
 
-    def __init__(self, node: str, free: int, taints: Taints) -> None:
+    def __init__(self, node: str, size: int, free: int, taints: Taints) -> None:
         self.node = node
+        self.size = size
+        """How many there are, free or not."""
         self.taints = taints
         self.free = free
         """What a pod could have at once."""
@@ -70,7 +72,7 @@ class CardSlots:
         """By card and node: of memory a place for each card of the node."""
         self._by_node: dict[str, list[tuple[str, bool, list[CardSlot]]]] = {}
         """By node: resource names, whether that is of memory, and the slots."""
-        self._for_pods: dict[tuple[str, bytes, Tolerations], list[CardSlot]] = {}
+        self._for_pods: dict[tuple[str, int, bytes, Tolerations], list[CardSlot]] = {}
 
     def read(self) -> Steps[None]:
         """To be called once, before all else. What is being deleted counts as room that comes."""
@@ -101,7 +103,7 @@ class CardSlots:
             if node not in ledger.card_memory.open_to_cards:
                 return []
             used = ledger.nodes.free.used.get(node, {}).get(resource, 0)
-            return [CardSlot(node, offered - used, taints)]
+            return [CardSlot(node, offered, offered - used, taints)]
         shared = ledger.card_memory.nodes.get(node)
         if shared is None or shared.shape is None or not shared.takes_memory:
             return []
@@ -109,11 +111,17 @@ class CardSlots:
         return [
             CardSlot(
                 node,
+                size,
                 _NEVER if i in shared.broken else min(left, size - used - shared.unknown),
                 taints,
             )
             for i, (size, used) in enumerate(zip(shared.shape.sizes, shared.used, strict=True))
         ]
+
+    @property
+    def nodes(self) -> Collection[str]:
+        """Those with slots."""
+        return self._by_node
 
     def leaves(self, record: PodRecord) -> bool:
         """Whether a pod is being deleted, and may be expected to go soon."""
@@ -142,13 +150,14 @@ class CardSlots:
                 found += [(slot, amount) for slot in here]
         return found
 
-    def for_pod(self, facts: PodFacts, card: str) -> list[CardSlot]:
-        """The slots of a card that a pod may use: by its selector, and by taints. None of them if
-        looking at these takes too long (E7).
+    def for_pod(self, facts: PodFacts, card: str, amount: int) -> list[CardSlot]:
+        """The slots that a pod may use for so much of a card: by their size, by its selector, and
+        by taints. None of them if looking at these takes too long (E7).
         """
-        key = card, facts.selector, facts.tolerations
+        key = card, amount, facts.selector, facts.tolerations
         if key not in self._for_pods:
-            self._for_pods[key] = self._picked(facts, card)
+            found = self._picked(facts, card)
+            self._for_pods[key] = [slot for slot in found if slot.size >= amount]
         return self._for_pods[key]
 
     def _picked(self, facts: PodFacts, card: str) -> list[CardSlot]:

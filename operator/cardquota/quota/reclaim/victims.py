@@ -1,7 +1,7 @@
 """Who could end: an elastic member, a pod without a gang, or a gang as a whole (L4)."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -11,25 +11,34 @@ from ..amounts import is_card
 from ..ledger.groups.group_holdings import BoundKey, bound_key
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import ChargeState, PodRecord
+from ..pods.pod_facts import State
+from ..pods.pod_record import PodRecord
 from ..steps import Steps
 from ..vocabulary import Mode
-from .plan import MOST_VICTIMS, Obstacle
+from .plan import MOST_VICTIMS, Obstacle, ReclaimWay
 from .slots import CardSlot, CardSlots
 
 _PODS: Final = 4_096
 """Pods that one step looks at: some milliseconds."""
 _UNITS: Final = 256
 """Pods of which one step makes units: the same."""
-_HELD: Final = (ChargeState.ALLOCATED, ChargeState.RELEASED)
 _BOUND: Final = State.BOUND
 _LAST: Final = BoundKey("~", "", "")
 """Of who has no node yet: later than all that are bound."""
 
+QueueCard = tuple[str, str]
+"""A queue, and a card of it."""
+_ELASTIC: Final = 2**32
+"""More than priorities differ."""
 
-Rank = tuple[bool, int, int]
-"""Whether it is not elastic, its priority, and the rank of its queue: the smallest ends first."""
+
+class Order(NamedTuple):
+    """Of two units the smaller ends first; of equal ones, who was bound last (L4)."""
+
+    level: int
+    """The highest priority of its pods; of elastic ones below all others."""
+    share: int
+    """The rank of its queue: the most above its share has the smallest."""
 
 
 class Member(NamedTuple):
@@ -37,8 +46,8 @@ class Member(NamedTuple):
 
     uid: str
     record: PodRecord
-    holds: Sequence[tuple[str, str, int]]
-    """Queue, card and amount of what it is charged."""
+    holds: Sequence[tuple[QueueCard, int]]
+    """What it is charged."""
     gains: Sequence[tuple[CardSlot, int]]
     """What slots have more when it is gone."""
     bound: bool
@@ -46,7 +55,7 @@ class Member(NamedTuple):
     """Whether its queue has more of its quota when it is gone."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Unit:
     """Pods that end together, or not at all."""
 
@@ -55,24 +64,24 @@ class Unit:
     """Empty if they are charged in several."""
     elastic: bool
     priority: int
-    """The highest of them."""
+    """The highest of its pods."""
+    order: Order
     bound: BoundKey
     """Of who was bound last."""
-    placed: bool
-    """Whether one of them has a node."""
-    coming: bool
-    """Whether one of them has none yet."""
     barrier: Obstacle | None
     """Why they may not end for anybody."""
     reclaimable: bool
     """Whether they may end for other queues, by what their queue says."""
-    rank: int
-    """By how much its queue is above its share of the card, the most first."""
 
-    @property
-    def order(self) -> tuple[bool, int]:
-        """Which units end before others, whoever they are of."""
-        return not self.elastic, self.priority
+    def holds_some(self, slot: CardSlot) -> bool:
+        """Whether that has more room without them."""
+        return any(where is slot for one in self.members for where, _ in one.gains)
+
+    def barrier_to(self, way: ReclaimWay) -> Obstacle | None:
+        """Why they may not end now."""
+        if self.barrier is None and way is ReclaimWay.RECLAIM and not self.reclaimable:
+            return Obstacle.PROTECTED
+        return self.barrier
 
 
 @dataclass(slots=True)
@@ -80,8 +89,8 @@ class Scope:
     """Whose pods are looked at."""
 
     cards: Collection[str]
-    above: Mapping[tuple[str, str], int]
-    """By queue and card: the rank of those that hold more than they deserve."""
+    above: Mapping[QueueCard, int]
+    """The rank of those that hold more than they deserve."""
     preempting: Collection[str]
     """Queues in which pods of lower priority may end."""
     excluded: Collection[str]
@@ -155,6 +164,16 @@ def staying_members(group: PodGroupState) -> Staying:
     return Staying(bound[:least], bound[least:], coming)
 
 
+@dataclass(slots=True)
+class _NodePods:
+    """The pods of a node that may be units."""
+
+    level: int = 2**62
+    share: int = 0
+    """No unit of them comes before these (`Order`)."""
+    records: list[PodRecord] = field(default_factory=list)
+
+
 class Units:
     """All units of a scope. They are made once somebody asks for those of a slot, or of a queue."""
 
@@ -162,211 +181,194 @@ class Units:
         self._ledger = ledger
         self._slots = slots
         self._scope = scope
-        self._on_node: dict[str, list[PodRecord]] = {}
-        """By node: those of which no unit was made yet."""
-        self._in_queue: dict[str, list[PodRecord]] = {}
-        """By queue in which pods of lower priority may end: the same."""
-        self._ranks: dict[str, dict[str, int]] = {card: {} for card in scope.cards}
-        """By card and queue: that of the scope."""
         self._last = len(scope.above)
-        """The rank of all others."""
-        self._first: dict[str, Rank] = {}
-        """By node: the smallest of its pods."""
-        self._most: dict[str, int] = {}
-        """By node: how much its pods may hold together."""
-        self._seen: set[str] = set()
-        """Uids of pods that were looked at."""
-        self._roles: dict[str, dict[str, bool]] = {}
-        """By group of which a pod was looked at, and by uid of those of its members that end one by
-        one: whether they are elastic."""
-        self._by_slot: dict[CardSlot, list[Unit]] = {}
-        self._by_queue: dict[str, list[Unit]] = {}
-        self._ordered: dict[CardSlot, list[Unit]] = {}
+        """The rank of queues that are not above their share."""
+        self._nodes = {node: _NodePods() for node in slots.nodes}
+        self._places: dict[str, int] = {}
+        """By node with pods that may be units: its place among these, by their first."""
+        self._in_queue: dict[str, list[PodRecord]] = {name: [] for name in scope.preempting}
+        """By queue in which pods of lower priority may end."""
+        self._made: dict[str, list[Unit]] = {}
+        """By uid: the units that it is of. An elastic member is one itself, and of its gang's."""
+        self._groups: dict[str, tuple[Mapping[str, bool], list[Unit]]] = {}
+        """By group: by uid of the members that end one by one whether they are elastic; and the
+        unit of all together, if they may end so."""
+        self._at: dict[CardSlot, list[Unit]] = {}
+        self._of: dict[str, list[Unit]] = {}
         self._enforced: dict[str, bool] = {}
         self._reclaimable: dict[str, bool] = {}
         self.barriers: set[Obstacle] = set()
-        """Those of any unit that was made."""
+        """What is in the way of any that somebody has asked about."""
 
     def read(self) -> Steps[None]:
         """To be called once, before all else. Costs a step for each pod."""
-        scope = self._scope
-        queues = {queue for queue, _ in scope.above}.union(scope.preempting)
-        for (queue, card), place in scope.above.items():
-            self._ranks[card][queue] = place
-        cards, note = self._ranks, self._note
+        ranks = dict.fromkeys(self._scope.preempting, self._last)
+        for (queue, _), rank in self._scope.above.items():
+            ranks[queue] = min(rank, ranks.get(queue, self._last))
         records = list(self._ledger.pods.values())
+        nodes, in_queue = self._nodes, self._in_queue
         for begin in range(0, len(records), _PODS):
             for record in records[begin : begin + _PODS]:
-                # The state of one that is gone meanwhile does not change any more.
-                if record.queue in queues and record.charge_state in _HELD:
-                    for card, amount in record.charge:
-                        if card in cards:
-                            note(record, card, amount)
-                            break
+                # Of very many pods: no calls, and as few steps as possible.
+                queue = record.queue
+                share = ranks.get(queue)
+                if share is None:
+                    continue
+                facts = record.facts
+                pods = nodes.get(facts.node)
+                if pods is not None and facts.devices and not facts.terminating:
+                    pods.records.append(record)
+                    level = facts.priority
+                    if facts.group and self._may_be_elastic(facts.group):
+                        level -= _ELASTIC
+                    if level < pods.level:
+                        pods.level, pods.share = level, share
+                    elif level == pods.level and share < pods.share:
+                        pods.share = share
+                if queue in in_queue and self._may_preempt(record):
+                    in_queue[queue].append(record)
             yield
+        used = [(one.level, one.share, node) for node, one in nodes.items() if one.records]
+        self._places = {node: place for place, (_, _, node) in enumerate(sorted(used))}
+        yield
 
-    def _note(self, record: PodRecord, card: str, amount: int) -> None:
-        queue, facts = record.queue, record.facts
-        if facts.terminating:
-            return
-        if queue in self._scope.preempting:
-            self._in_queue.setdefault(queue, []).append(record)
-        node = facts.node
-        if not node:
-            return
-        if len(facts.devices) > 1:  # it may hold several cards
-            amount = sum(n for _, n in facts.devices)
-        group = self._ledger.groups.get(facts.group) if facts.group else None
-        elastic = group is not None and group.bound > group.minimum
-        rank = not elastic, facts.priority, self._ranks[card].get(queue, self._last)
-        row = self._on_node.get(node)
-        if row is None:
-            self._on_node[node], self._first[node], self._most[node] = [record], rank, amount
-            return
-        row.append(record)
-        self._most[node] += amount
-        if rank < self._first[node]:
-            self._first[node] = rank
+    def _may_be_elastic(self, key: str) -> bool:
+        group = self._ledger.groups.get(key)
+        return group is not None and group.bound > group.minimum
 
-    def first(self, slot: CardSlot, need: int) -> "Rank | None":
-        """No unit of a slot comes before this; None: its units cannot make so much room."""
-        return self._first[slot.node] if self._most.get(slot.node, 0) >= need else None
+    def _may_preempt(self, record: PodRecord) -> bool:
+        """Also one without a node ends for its own queue."""
+        facts, cards = record.facts, self._scope.cards
+        seen = facts.state is _BOUND or facts.state is State.OPEN
+        return seen and not facts.terminating and any(card in cards for card, _ in record.charge)
+
+    def in_order(self, slots: Iterable[CardSlot]) -> list[CardSlot]:
+        """Those of these slots on whose nodes are units, the one with the first before others."""
+        places = self._places
+        return sorted([s for s in slots if s.node in places], key=lambda s: places[s.node])
+
+    def level(self, slot: CardSlot) -> int:
+        """No unit of a slot is below this (`Order`)."""
+        return self._nodes[slot.node].level
+
+    def any_may_end(self, slot: CardSlot) -> bool:
+        """Whether anybody on its node may end for somebody. Costs less than to make units."""
+        records = self._nodes[slot.node].records
+        return any(self._barrier_of(one) is None and self._may_give(one.queue) for one in records)
 
     def at(self, slot: CardSlot) -> list[Unit]:
         """Those that hold some of a slot, in order."""
-        for record in self._on_node.pop(slot.node, ()):
-            self._see(record)
-        found = self._ordered.get(slot)
+        found = self._at.get(slot)
         if found is None:
-            found = self._ordered[slot] = in_order(self._by_slot.get(slot, []))
+            records = self._nodes[slot.node].records
+            units = {unit: None for record in records for unit in self._make(record)}
+            here = [one for one in units if one.holds_some(slot)]
+            found = self._at[slot] = in_order(here)
         return found
 
     def of(self, queue: str) -> Steps[list[Unit]]:
         """Those of a queue in which pods of lower priority may end, in no order."""
-        records = self._in_queue.pop(queue, [])
-        for begin in range(0, len(records), _UNITS):
-            for record in records[begin : begin + _UNITS]:
-                self._see(record)
-            yield
-        return self._by_queue.get(queue, [])
+        if queue not in self._of:
+            found: dict[Unit, None] = {}
+            for number, record in enumerate(self._in_queue[queue], 1):
+                if number % _UNITS == 0:
+                    yield
+                found |= {unit: None for unit in self._make(record) if unit.queue == queue}
+            self._of[queue] = list(found)
+        return self._of[queue]
 
     # --- how they are made --------------------------------------------------------------------
 
-    def _see(self, record: PodRecord) -> None:
-        facts = record.facts
-        if facts.terminating or facts.uid not in self._ledger.pods or facts.uid in self._seen:
-            return
-        self._seen.add(facts.uid)
-        if facts.group:
-            self._see_member(record, self._ledger.groups[facts.group])
-        elif self._may_be_seen(record):
-            self._add_one(record, elastic=False)
-
-    def _may_be_seen(self, record: PodRecord) -> bool:
-        """One without a node ends only for its own queue."""
-        bound = record.facts.state is _BOUND
-        return bound or (record.facts.state is State.OPEN and self._preempts(record))
-
-    def _preempts(self, record: PodRecord) -> bool:
-        return record.queue in self._scope.preempting
-
-    def _see_member(self, record: PodRecord, group: PodGroupState) -> None:
+    def _make(self, record: PodRecord) -> list[Unit]:
         """Elastic is who is beyond the minimum of those that stay. Of a group that is not known
         none is, and all of them are one unit.
         """
-        roles = self._roles.get(group.key)
-        if roles is None:
-            roles = self._roles[group.key] = self._see_group(group)
-        elastic = roles.get(record.facts.uid)
-        if elastic is not None and self._may_be_seen(record):
-            self._add_one(record, elastic=elastic)
+        facts = record.facts
+        if facts.terminating or facts.uid not in self._ledger.pods:
+            return []
+        found = self._made.get(facts.uid)
+        if found is None:
+            alone: Mapping[str, bool] = {facts.uid: False}
+            whole: list[Unit] = []
+            if facts.group:
+                if facts.group not in self._groups:
+                    self._groups[facts.group] = self._split(self._ledger.groups[facts.group])
+                alone, whole = self._groups[facts.group]
+            elastic = alone.get(facts.uid)
+            own = [] if elastic is None else [self._one(record, elastic=elastic)]
+            found = self._made[facts.uid] = own + whole
+        return found
 
-    def _see_group(self, group: PodGroupState) -> dict[str, bool]:
-        """By uid of the members that end one by one: whether they are elastic."""
+    def _split(self, group: PodGroupState) -> tuple[Mapping[str, bool], list[Unit]]:
         staying = staying_members(group)
         needed, elastic, coming = staying
         full = len(needed) == group.minimum and not group.tasks
-        found = {one.facts.uid: True for one in [*elastic, *(coming if full else ())]}
-        if group.gang or group.facts is None:
-            if staying.everybody:
-                self._add_whole(staying.everybody)
-        else:
-            found |= {one.facts.uid: False for one in [*needed, *(() if full else coming)]}
-        return found
+        alone = {one.facts.uid: True for one in [*elastic, *(coming if full else ())]}
+        if not group.gang and group.facts is not None:
+            return {one.facts.uid: False for one in staying.everybody} | alone, []
+        if len(staying.everybody) > MOST_VICTIMS:
+            self.barriers.add(Obstacle.TOO_MANY)  # one of very many pods can never end
+            return alone, []
+        return alone, [self._whole(staying.everybody)] if staying.everybody else []
 
-    def _add_one(self, record: PodRecord, *, elastic: bool) -> None:
-        facts, member = record.facts, self._member(record)
-        barrier, priority, bound = self._barrier_of(record), facts.priority, member.bound
-        reclaimable = self._is_reclaimable(record.queue)
-        key, rank = _bound(facts), self._rank(member)
-        one = (member,)
-        self._put(
-            Unit(
-                one,
-                record.queue,
-                elastic,
-                priority,
-                key,
-                bound,
-                not bound,
-                barrier,
-                reclaimable,
-                rank,
-            )
-        )
-
-    def _add_whole(self, records: list[PodRecord]) -> None:
-        """A gang. One of very many pods can never end."""
-        if len(records) > MOST_VICTIMS:
-            self.barriers.add(Obstacle.TOO_MANY)
-            return
-        members = tuple(map(self._member, records))
-        barriers = {self._barrier_of(one) for one in records}
-        barrier = next(
-            (one for one in (Obstacle.PROTECTED, Obstacle.BUDGET) if one in barriers), None
-        )
-        bound = [one.facts.state is _BOUND for one in records]
-        queues = {one.queue for one in records}
-        unit = Unit(
-            members,
-            queues.pop() if len(queues) == 1 else "",
-            elastic=False,
-            priority=max(one.facts.priority for one in records),
-            bound=max(_bound(one.facts) for one in records),
-            placed=any(bound),
-            coming=not all(bound),
-            barrier=barrier,
-            reclaimable=all(self._is_reclaimable(one.queue) for one in records),
-            rank=min(map(self._rank, members)),
-        )
-        self._put(unit)
-
-    def _put(self, unit: Unit) -> None:
-        if unit.barrier is not None:
-            self.barriers.add(unit.barrier)
-        if not unit.reclaimable:
-            self.barriers.add(Obstacle.PROTECTED)
-        for slot in dict.fromkeys([slot for one in unit.members for slot, _ in one.gains]):
-            self._by_slot.setdefault(slot, []).append(unit)
-            self._ordered.pop(slot, None)
-        if unit.queue in self._scope.preempting:
-            self._by_queue.setdefault(unit.queue, []).append(unit)
-
-    def _member(self, record: PodRecord) -> Member:
+    def _one(self, record: PodRecord, *, elastic: bool) -> Unit:
         queue, facts = record.queue, record.facts
-        holds = [(queue, card, n) for card, n in record.charge if n and is_card(card)]
+        holds = [((queue, card), n) for card, n in record.charge if n and is_card(card)]
         bound = facts.state is _BOUND
         gains, gives = self._slots.gains(record), gives_quota(self._ledger, record)
-        return Member(facts.uid, record, holds, gains, bound, gives)
-
-    def _rank(self, member: Member) -> int:
         above, last = self._scope.above, self._last
-        return min([above.get((q, card), last) for q, card, _ in member.holds], default=last)
+        share = min([above.get(key, last) for key, _ in holds], default=last)
+        return Unit(
+            members=(Member(facts.uid, record, holds, gains, bound, gives),),
+            queue=queue,
+            elastic=elastic,
+            priority=facts.priority,
+            order=Order(facts.priority - _ELASTIC if elastic else facts.priority, share),
+            bound=bound_key(facts) if facts.scheduled else _LAST,
+            barrier=self._barrier_of(record),
+            reclaimable=self._is_reclaimable(queue),
+        )
+
+    def _whole(self, records: Sequence[PodRecord]) -> Unit:
+        """A gang, with those without a node."""
+        units = [self._one(record, elastic=False) for record in records]
+        queues, barriers = {one.queue for one in units}, {one.barrier for one in units}
+        priority = max(one.priority for one in units)
+        barred = (one for one in (Obstacle.PROTECTED, Obstacle.BUDGET) if one in barriers)
+        return Unit(
+            members=tuple(one.members[0] for one in units),
+            queue=queues.pop() if len(queues) == 1 else "",
+            elastic=False,
+            priority=priority,
+            order=Order(priority, min(one.order.share for one in units)),
+            bound=max(one.bound for one in units),
+            barrier=next(barred, None),
+            reclaimable=all(one.reclaimable for one in units),
+        )
+
+    def _may_give(self, queue: str) -> bool:
+        """Whether pods of a queue may end for anybody, as far as the queue says."""
+        return self._is_reclaimable(queue) or queue in self._in_queue
+
+    def _is_reclaimable(self, queue: str) -> bool:
+        found = self._reclaimable.get(queue)
+        if found is None:
+            account = self._ledger.account(queue)
+            facts = account.facts if account is not None and queue != OUTSIDE else None
+            found = self._reclaimable[queue] = facts is not None and facts.reclaimable
+        if not found:
+            self.barriers.add(Obstacle.PROTECTED)
+        return found
 
     def _barrier_of(self, record: PodRecord) -> Obstacle | None:
+        found: Obstacle | None = None
         if not self._may_end(record):
-            return Obstacle.PROTECTED
-        return Obstacle.BUDGET if record.facts.uid in self._scope.excluded else None
+            found = Obstacle.PROTECTED
+        elif record.facts.uid in self._scope.excluded:
+            found = Obstacle.BUDGET
+        if found is not None:
+            self.barriers.add(found)
+        return found
 
     def _may_end(self, record: PodRecord) -> bool:
         facts = record.facts
@@ -378,23 +380,17 @@ class Units:
         found = protection_of(self._ledger, record, past=past, enforced=enforced)
         return found is None and bool(record.queue)
 
-    def _is_reclaimable(self, queue: str) -> bool:
-        found = self._reclaimable.get(queue)
-        if found is None:
-            account = self._ledger.account(queue)
-            facts = account.facts if account is not None and queue != OUTSIDE else None
-            found = self._reclaimable[queue] = facts is not None and facts.reclaimable
-        return found
+
+def members_of(units: Iterable[Unit], without: Collection[str] = ()) -> dict[str, Member]:
+    """By uid: the pods of units, each once, but for some."""
+    members = (member for unit in units for member in unit.members)
+    return {one.uid: one for one in members if one.uid not in without}
 
 
-def _bound(facts: PodFacts) -> BoundKey:
-    return bound_key(facts) if facts.scheduled else _LAST
-
-
-def in_order(units: list[Unit]) -> list[Unit]:
+def in_order(units: Iterable[Unit]) -> list[Unit]:
     """Elastic ones first; of these the lowest priority; then the queue most above its share; then
     who was bound last (L4).
     """
     found = sorted(units, key=attrgetter("bound"), reverse=True)
-    found.sort(key=lambda unit: (*unit.order, unit.rank))
+    found.sort(key=attrgetter("order"))
     return found

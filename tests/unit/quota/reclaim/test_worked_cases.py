@@ -1,5 +1,6 @@
 """L3, L4: who ends for whom, case by case."""
 
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -24,6 +25,20 @@ def test_l4_of_very_many_nodes_the_one_with_the_lowest_priority() -> None:
         "unplaced": {"w": "b 1"},
     }
     assert told(planned(cluster(case))) == {"w": ["x500"]}
+
+
+def test_l4_very_many_nodes_where_nobody_may_end_hide_no_other() -> None:
+    many = range(1_100)
+    case = {
+        "nodes": {"m": "1", **{f"n{n}": "1" for n in many}},
+        "queues": {"a": "1101", "b": "1101"},
+        "bound": {
+            "y": "a 1 m priority=5",
+            **{f"x{n}": f"a 1 n{n} preemptable=false" for n in many},
+        },
+        "unplaced": {"w": "b 1"},
+    }
+    assert told(planned(cluster(case))) == {"w": ["y"]}
 
 
 def test_l4_a_node_is_looked_at_that_may_be_better_than_very_many() -> None:
@@ -71,8 +86,11 @@ def test_l4_no_step_is_long_where_a_group_is_huge() -> None:
         "nodes": {f"n{n}": "8" for n in range(1_250)},
         "queues": {"a": "10000", "b": "10000"},
         "groups": {"g": "a 1"},
-        "bound": {f"x{n}": f"a 1 n{n // 8} group=g at={n % 60}" for n in range(10_000)},
+        "bound": {"x": "a 1 n0 group=g"},
         "unplaced": {"w": "b 4"},
     }
     ledger = cluster(case)
+    x = ledger.pods["uid-x"].facts
+    for n in range(1, 10_000):
+        ledger.pod_seen(replace(x, uid=f"x{n}", name=f"x{n}", node=f"n{n // 8}"))
     assert min(longest_step(ledger) for _ in range(4)) < 0.06
