@@ -7,6 +7,7 @@ here once more, from pods and nodes alone, and each plan and Eviction is judged 
 """
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,11 +19,12 @@ import pytest
 from builders import H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.control.reclaim import reclaimer
-from cardquota.quota import time_text
+from cardquota.quota import time_text, to_its_end
 from cardquota.quota import vocabulary as v
 from cardquota.quota.plan_record import PlanRecord, read_plan
-from cardquota.quota.reclaim import PAUSE
+from cardquota.quota.reclaim import PAUSE, Plan, plans, preempt_waiters, reclaim_waiters
 from cardquota.quota.release.release_order import QueueOrder
+from cardquota.quota.reports.drift import drift
 from unit.control.fakes import TERM, Call
 from unit.control.reclaim.stage import ReclaimStage
 
@@ -43,6 +45,7 @@ class LivePod:
     cards: int
     priority: int = 0
     group: str = ""
+    preemptable: bool = True
     node: str = ""
     bound: float = 0.0
     """When it got its node."""
@@ -94,10 +97,13 @@ class LiveCluster:
         """Those that ended for others."""
         self.lost = 0.0
         """Card-seconds of these."""
+        self.whole: set[str] = set()
+        """Names of pods that end, as another of their gang does."""
         self.helped = 0
         """Cards of those who had waited for a node, or for quota, and got it: as they are owed it,
         or as a plan was made for them."""
-        self._faults: list[AssertionError] = []
+        self.faults: list[AssertionError] = []
+        """What is raised in the next turn: a leader that meets an error goes on."""
         self._in_turn = in_turn
         self._order = QueueOrder(ledger)
         self._made = self._released = 0
@@ -120,18 +126,17 @@ class LiveCluster:
 
     def cluster(self) -> PlanCluster:
         """Of now."""
-        pods = [
-            PlanPod(p.name, p.queue, p.cards, p.node, p.priority, p.group, int(p.bound), leaving)
-            for p in self.pods.values()
-            if p.released
-            for leaving in [p.leaves is not None]
-        ]
-        return replace(self.plain, pods=pods)
+        found = replace(self.plain, pods=[])
+        for p in filter(lambda one: one.released, self.pods.values()):
+            leaving, bound = p.leaves is not None, int(p.bound)
+            of = p.queue, p.cards, p.node, p.priority, p.group, bound, leaving, p.preemptable
+            found.pods.append(PlanPod(p.name, *of))
+        return found
 
     def without_node(self) -> list[LivePod]:
         """In the order of their release."""
         found = [one for one in self.pods.values() if one.released and not one.node]
-        return sorted(found, key=lambda one: one.released)
+        return sorted((p for p in found if p.leaves is None), key=lambda one: one.released)
 
     # --- what others do -----------------------------------------------------------------------
 
@@ -165,17 +170,26 @@ class LiveCluster:
         self.plain.minimums[name] = members
         self.stage.see(a_group(name).in_queue(queue).of(members))
 
-    def make(self, queue: str, cards: int, priority: int = 0, group: str = "") -> LivePod:
+    def make(
+        self,
+        queue: str,
+        cards: int,
+        priority: int = 0,
+        group: str = "",
+        *,
+        preemptable: bool = True,
+    ) -> None:
         self._made += 1
         name = f"p{self._made:05}"
-        pod = self.pods[name] = LivePod(name, queue, cards, priority, group)
+        self.pods[name] = LivePod(name, queue, cards, priority, group, preemptable)
         body = a_pod(name).naming(H200).asking_for(cards).gated().with_priority(priority)
         body = body.in_group(group) if group else body.in_queue(queue)
+        body = body if preemptable else body.annotated(v.PREEMPTABLE, "false")
         self.stage.see(body.created(time_text(int(self.now))))
-        return pod
 
     def again(self, pod: LivePod) -> None:
-        self.make(pod.queue, pod.cards, pod.priority, pod.group)
+        of = pod.queue, pod.cards, pod.priority, pod.group
+        self.make(*of, preemptable=pod.preemptable)
 
     def delete(self, pod: LivePod) -> None:
         if pod.node:
@@ -197,6 +211,10 @@ class LiveCluster:
 
     # --- time goes on -------------------------------------------------------------------------
 
+    async def passes(self, seconds: float) -> None:
+        for _ in range(round(seconds / TICK)):
+            await self.tick()
+
     async def tick(self) -> None:
         self._take_in_evictions()
         for pod in [p for p in self.pods.values() if p.leaves is not None and p.leaves <= self.now]:
@@ -205,7 +223,7 @@ class LiveCluster:
         self._schedule()
         self.stage.notes.look(self.stage.ledger.unplaced, asyncio.get_running_loop().time())
         await asyncio.sleep(TICK)
-        for fault in self._faults:
+        for fault in self.faults:
             raise fault
 
     def _take_in_evictions(self) -> None:
@@ -239,13 +257,15 @@ class LiveCluster:
 
     def _may_be_released(self, pod: LivePod) -> None:
         """L2: what is owed; beyond that only what is there. L5: while pods end for another nobody
-        else is.
+        else is. What is reserved for a gang is not counted here, and passes.
         """
+        if pod.group:
+            return
         assert self.held(pod.queue) <= self.deserved(pod.queue) or self.is_there(), pod
         for plan in self.plans:
             closes = plan.record.way == "reclaim" or plan.queue == pod.queue
             if plan.standing and closes:
-                assert plan.key in (pod.name, pod.group), (pod, plan)
+                assert plan.key == pod.name, (pod, plan)
 
     def _schedule(self) -> None:
         rooms = self.cluster().free(comes=False)
@@ -287,7 +307,7 @@ class LiveCluster:
         try:
             self._judge(call)
         except AssertionError as fault:
-            self._faults.append(fault)  # who asks would go on
+            self.faults.append(fault)
 
     def _judge(self, call: Call) -> None:
         if call.path.endswith("/eviction"):
@@ -331,14 +351,18 @@ class LiveCluster:
             least = min(one.priority for one in waiting)
             assert all(self.pods[name].priority < least for name in plan.victims)
             assert {self.pods[name].queue for name in plan.victims} == {plan.queue}
+        assert all(self.pods[name].preemptable for name in plan.victims)
         assert cluster.keeps_minimums(plan.victims), "a part of a gang ends"
 
     def _may_end(self, pod: LivePod) -> None:
         """Now, by the plan that stands."""
-        plans = [one for one in self.plans if one.standing and pod.name in one.victims]
-        assert len(plans) == 1, (pod, [one for one in self.plans if pod.name in one.victims])
-        (plan,) = plans
+        standing = [one for one in self.plans if one.standing and pod.name in one.victims]
+        assert len(standing) == 1, (pod, standing)
         assert pod.leaves is None
+        (plan,) = standing
+        gang = {p.name for p in self.pods.values() if p.group and p.group == pod.group}
+        if gang <= plan.victims:
+            self.whole |= gang
         if plan.record.way == "reclaim":
             left = self.cluster().bound(pod.queue, staying=True, without=[pod.name])
             assert left >= self.deserved(pod.queue), "below what its queue deserves"
@@ -356,17 +380,27 @@ class LiveCluster:
 
     # --- at last ------------------------------------------------------------------------------
 
-    def nobody_waits_for_others(self) -> None:
-        """Nobody who is owed it has no node while pods of others could end for it; and no card is
-        closed.
+    def all_have_what_is_theirs(self) -> None:
+        """Nobody who is owed it has no node while pods of others could end for it, by sets of these
+        or by the planner; nobody waits at a gate that may open; no card is closed, and no gang is
+        half ended.
         """
-        assert self.stage.ledger.kept_rooms == {}
+        ledger = self.stage.ledger
+        assert drift(ledger) == {}
+        assert ledger.kept_rooms == {}
+        assert self.whole.isdisjoint(self.pods)
+        assert not any(map(self.stage.opens, self.plain.quotas))
         cluster, deserved = self.cluster(), self.plain.deserved()
         units = cluster.reclaimable()
         for pod in self.without_node():
             if not pod.group and cluster.bound(pod.queue) + pod.cards <= deserved[pod.queue]:
                 for node in cluster.nodes:
                     assert not gives(cluster, units, node, pod.cards), (pod, node)
+        since = dict.fromkeys(ledger.unplaced, 0.0)
+        waiting = to_its_end(reclaim_waiters(ledger, since, AFTER, AFTER))
+        waiting += to_its_end(preempt_waiters(ledger, time_text(int(self.now) - AFTER)))
+        for found in to_its_end(plans(ledger, waiting)):
+            assert not isinstance(found, Plan), found
 
 
 def could_start(rooms: Mapping[str, int], sizes: list[int]) -> bool:
@@ -376,14 +410,26 @@ def could_start(rooms: Mapping[str, int], sizes: list[int]) -> bool:
     return len(sizes) <= 5 and placeable(rooms, sizes)
 
 
+class _LoggedErrors(logging.Handler):
+    def __init__(self, faults: list[AssertionError]) -> None:
+        super().__init__(logging.ERROR)
+        self._faults = faults
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._faults.append(AssertionError(self.format(record)))
+
+
 @asynccontextmanager
 async def living(*args: Any, **options: Any) -> AsyncIterator[LiveCluster]:
     """Where the leader looks once in each turn."""
     cluster = LiveCluster(*args, **options)
+    log, errors = logging.getLogger(reclaimer.__name__), _LoggedErrors(cluster.faults)
+    log.addHandler(errors)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reclaimer, "EVERY", TICK / 2)
+        patch.setattr(reclaimer, "EVERY", TICK)
         cluster.stage.reclaimer.begin(TERM)
         try:
             yield cluster
         finally:
             await cluster.stage.reclaimer.end()
+            log.removeHandler(errors)
