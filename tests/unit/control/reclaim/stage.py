@@ -62,8 +62,15 @@ def full(number: int = 8) -> list[PodBody]:
 class ReclaimStage:
     """What the API server has, and one leader after the other."""
 
-    def __init__(self, *things: Body, reclaim: dict[str, Any] | None = None, **settings: Any):
-        self.ledger: Ledger = a_world(*BOTH.values())
+    def __init__(
+        self,
+        *things: Body,
+        ledger: Ledger | None = None,
+        reclaim: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        """`ledger`: another one than of the two queues."""
+        self.ledger = a_world(*BOTH.values()) if ledger is None else ledger
         self.bodies: dict[str, PodBody | GroupBody] = {}
         """By the last part of its path."""
         self._revision = 10

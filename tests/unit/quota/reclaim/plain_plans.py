@@ -31,6 +31,8 @@ class PlanCluster:
     weights: dict[str, int]
     minimums: dict[str, int]
     pods: list[PlanPod] = field(default_factory=list)
+    owed: dict[str, int] = field(default_factory=dict)
+    """Of queues that say it: at most their quota."""
 
     def used(self, node: str) -> int:
         return sum(pod.cards for pod in self.pods if pod.node == node)
@@ -45,13 +47,14 @@ class PlanCluster:
         return {node: amount - held[node] for node, amount in self.nodes.items()}
 
     def deserved(self) -> Mapping[str, int]:
-        total = sum(self.nodes.values())
+        total, caps = sum(self.nodes.values()), self.quotas | self.owed
         if sum(self.quotas.values()) <= total:
-            return self.quotas
+            return caps
         sharers = {
-            name: PlainSharer(self.weights[name], quota) for name, quota in self.quotas.items()
+            name: PlainSharer(self.weights[name], cap, self.owed.get(name, 0))
+            for name, cap in caps.items()
         }
-        return whole(rounds(total, sharers), total)
+        return whole(rounds(total, sharers), total) | self.owed
 
     def bound(self, queue: str, *, staying: bool = False, without: Collection[str] = ()) -> int:
         return sum(
@@ -134,6 +137,16 @@ class PlanCluster:
             if lost and left and least > 1 and sum(bool(pod.node) for pod in left) < least:
                 return False
         return True
+
+
+def gives(
+    cluster: PlanCluster, units: Sequence[tuple[PlanPod, ...]], node: str, cards: int
+) -> bool:
+    """Whether so many come free on a node by any set of its units to which none could be added."""
+    here = [unit for unit in units if any(pod.node == node for pod in unit)]
+    able = [*filter(cluster.keeps_deserved, cluster.sets(here))]
+    largest = [names for names in able if not any(names < other for other in able)]
+    return all(cluster.free(names)[node] >= cards for names in largest)
 
 
 def placeable(rooms: Mapping[str, int], asked: Iterable[int]) -> bool:

@@ -22,7 +22,7 @@ from cardquota.quota.reclaim import (
 )
 
 from ..releasing import release
-from .plain_plans import PlanCluster, PlanPod, placeable
+from .plain_plans import PlanCluster, PlanPod, gives, placeable
 from .reclaiming import unschedulable
 
 QUEUES = ("a", "b", "c")
@@ -165,16 +165,6 @@ def test_l4_one_that_waits_gets_a_plan_if_whoever_ends_on_a_node_would_do(
         check_units(cluster, result, asked=[cards])
         check_size(cluster, victims, cards)
         assert result.freed == sum(pod.cards for pod in _pods(cluster, victims))
-
-
-def gives(
-    cluster: PlanCluster, units: Sequence[tuple[PlanPod, ...]], node: str, cards: int
-) -> bool:
-    """Whether so many come free on a node by any set of its units to which none could be added."""
-    here = [unit for unit in units if any(pod.node == node for pod in unit)]
-    able = [*filter(cluster.keeps_deserved, cluster.sets(here))]
-    largest = [names for names in able if not any(names < other for other in able)]
-    return all(cluster.free(names)[node] >= cards for names in largest)
 
 
 def _pods(cluster: PlanCluster, names: frozenset[str]) -> list[PlanPod]:
