@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .recount import Recount
-from .stored import Plan, QueuePosition, StoredPod
+from .stored import QueuePosition, StoredPlan, StoredPod
 
 
 @dataclass
@@ -20,7 +20,7 @@ class _Need:
     queue: str
     amount: int
     priority: int
-    plan: Plan
+    plan: StoredPlan
     ended: Counter[str] = field(default_factory=Counter)
     """Cards, by unit."""
 
@@ -53,7 +53,7 @@ class EndedForOthers:
             found += [f"{pod.key} is ended, and {what}" for what in self._ended(pod)]
         return found
 
-    def _planned(self, pod: StoredPod, plan: Plan) -> list[str]:
+    def _planned(self, pod: StoredPod, plan: StoredPlan) -> list[str]:
         need = self._needs.get((pod.uid, plan.way))
         if need is not None:
             need.plan = plan
@@ -88,14 +88,16 @@ class EndedForOthers:
         if any(total - amount >= need.amount for amount in need.ended.values()):
             yield f"{total} have ended for {need.key}, which needs {need.amount}"
 
-    def _runs(self, pods: Iterable[StoredPod], plan: Plan | None = None) -> Iterable[StoredPod]:
+    def _runs(
+        self, pods: Iterable[StoredPod], plan: StoredPlan | None = None
+    ) -> Iterable[StoredPod]:
         """Those on nodes that stay there, once all of a plan have ended."""
         victims = plan.victims if plan is not None else ()
         for pod in pods:
             if pod.node and pod.charge and not pod.ends and pod.uid not in victims:
                 yield pod
 
-    def _bound(self, position: QueuePosition, plan: Plan | None = None) -> int:
+    def _bound(self, position: QueuePosition, plan: StoredPlan | None = None) -> int:
         pods = self._runs(self._recount.pods.values(), plan)
         return sum(pod.charge.get(position, 0) for pod in pods)
 

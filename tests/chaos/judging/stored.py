@@ -32,7 +32,7 @@ Asks = dict[tuple[str, ...], int]
 
 
 @dataclass(frozen=True)
-class Plan:
+class StoredPlan:
     """What ends for a pod that waits."""
 
     way: str
@@ -69,7 +69,7 @@ class StoredPod:
     charge: dict[QueuePosition, int] = field(default_factory=dict)
     """What it holds: nothing while gated or finished."""
     priority: int = 0
-    plan: Plan | None = None
+    plan: StoredPlan | None = None
     evicted: bool = False
     """Whether the API server has accepted an Eviction of it."""
     deleted: bool = False
@@ -167,9 +167,9 @@ def read_pod(key: str, thing: Object) -> StoredPod:
     )
 
 
-def _plan(text: str | None) -> Plan | None:
+def _plan(text: str | None) -> StoredPlan | None:
     found = json.loads(text) if text else {}
-    return Plan(found["way"], found["card"], frozenset(found["victims"])) if found else None
+    return StoredPlan(found["way"], found["card"], frozenset(found["victims"])) if found else None
 
 
 def _maker(owners: Iterable[Object]) -> str:

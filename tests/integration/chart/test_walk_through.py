@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -247,7 +248,10 @@ def test_it_listens_where_the_network_policies_let_in(release: HelmRelease, tmp_
 
 def listening(pid: int) -> set[int]:
     """The TCP ports on which a process listens."""
-    sockets = {str(fd.readlink()) for fd in Path(f"/proc/{pid}/fd").iterdir()}
+    sockets = set[str]()
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it is closed by now
+            sockets.add(str(fd.readlink()))
     rows = [
         line.split()
         for kind in ("tcp", "tcp6")

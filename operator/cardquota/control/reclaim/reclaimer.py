@@ -42,7 +42,7 @@ from .ending import NO_ANSWERS, Ending
 from .evictions import EvictionAnswer, EvictionBudget
 from .plan_writer import PlanWriter
 from .reclaim_events import ReclaimEvents
-from .rooms import Rooms
+from .rooms import PlanRooms
 
 _LOG = logging.getLogger(__name__)
 EVERY: Final = 2.0
@@ -106,7 +106,7 @@ class Reclaimer:
         self._term, self._begun = term, now
         self._courses: dict[str, Course] = {}
         """By uid or `namespace/name` of who waits."""
-        self._rooms = Rooms(self._ledger, self._courses, self._changed, self._clock)
+        self._rooms = PlanRooms(self._ledger, self._courses, self._changed, self._clock)
         self._candidates = Candidates(
             self._ledger, self._settings, self._notes, self._clock, self._wall_clock
         )

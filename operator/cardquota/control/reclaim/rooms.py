@@ -15,7 +15,7 @@ _UNCONFIRMED: Final = 30.0
 """Seconds for which a card is kept for a plan of which it is not known whether it was written."""
 
 
-class Rooms:
+class PlanRooms:
     """Of one term: those of plans that are carried out, and of plans that are being written."""
 
     def __init__(

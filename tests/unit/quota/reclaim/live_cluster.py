@@ -74,6 +74,10 @@ class MadePlan:
     over: bool = False
 
     @property
+    def way(self) -> str:
+        return self.record.way
+
+    @property
     def standing(self) -> bool:
         return not (self.started or self.over)
 
@@ -262,10 +266,12 @@ class LiveCluster:
         if pod.group:
             return
         assert self.held(pod.queue) <= self.deserved(pod.queue) or self.is_there(), pod
-        for plan in self.plans:
-            closes = plan.record.way == "reclaim" or plan.queue == pod.queue
-            if plan.standing and closes:
-                assert plan.key == pod.name, (pod, plan)
+        standing = [plan for plan in self.plans if plan.standing]
+        closing = [plan for plan in standing if plan.way == "reclaim" or plan.queue == pod.queue]
+        own = next((plan for plan in standing if plan.key == pod.name), None)
+        assert own is not None or not closing, (pod, closing)
+        if own is not None and any(plan.way == "reclaim" for plan in closing if plan is not own):
+            assert not any(self.pods[name].node for name in own.victims if name in self.pods), own
 
     def _schedule(self) -> None:
         rooms = self.cluster().free(comes=False)
@@ -328,7 +334,12 @@ class LiveCluster:
             return
         waiting = self._lacking(key)
         assert waiting
-        assert not [one for one in self.plans if one.standing], "two plans for one card"
+        standing = [one for one in self.plans if one.standing]
+        between = any(one.way == "reclaim" for one in standing)
+        assert not between, "a second plan for a card"
+        if record.way == "preempt":
+            inside = [one for one in standing if one.queue == waiting[0].queue]
+            assert not inside, "a second plan for a card inside a queue"
         assert all(record.since - one.in_vain >= PAUSE for one in before), "no pause"
         asked = sum(one.cards for one in waiting)
         self.plans.append(MadePlan(key, record, waiting[0].queue, asked, victims))
