@@ -17,6 +17,8 @@ class Course:
     plan: PlanRecord
     units: tuple[tuple[str, ...], ...]
     """Uids of its victims, as they end together."""
+    queues: set[str] = field(default_factory=set)
+    """Of its victims, as far as they were seen."""
     one: Beneficiary | None = None
     """Who waits, as it was last seen."""
     asked: dict[str, float] = field(default_factory=dict)
@@ -61,13 +63,15 @@ class Course:
         """Others end for the same one, beside those that do already."""
         self.one, self.asked = before.one, before.asked
         self.ended, self.refused = before.ended, before.refused
+        self.queues |= before.queues
 
 
 def course_of(ledger: LedgerReader, plan: PlanRecord, now: float) -> Course:
     """One that begins, or goes on in another term: then those that end were asked to."""
     course = Course(plan, tuple(units_of(ledger, plan.victims)))
-    pods = ledger.pods
-    course.asked = {u: now for u in plan.victims if u in pods and pods[u].facts.terminating}
+    there = {uid: ledger.pods[uid] for uid in plan.victims if uid in ledger.pods}
+    course.queues = {record.queue for record in there.values()}
+    course.asked = {uid: now for uid, record in there.items() if record.facts.terminating}
     return course
 
 

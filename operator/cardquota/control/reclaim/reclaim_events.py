@@ -52,12 +52,10 @@ class ReclaimEvents:
         )
 
     def room_made(
-        self, key: str, plan: PlanRecord, one: Beneficiary, ending: Collection[str]
+        self, key: str, plan: PlanRecord, one: Beneficiary, ending: int, queues: Collection[str]
     ) -> None:
-        """All that end for it were asked to. `ending`: their uids."""
-        pods = self._ledger.pods
-        queues = sorted({pods[uid].queue for uid in ending if uid in pods})
-        text = m.room_made(plan.card, one.amount, len(ending), queues, self._timeout)
+        """So many pods of these queues were asked to end for it: all that do."""
+        text = m.room_made(plan.card, one.amount, ending, sorted(queues), self._timeout)
         self._tell(key, "Normal", v.ROOM_MADE, text, topic=str(plan.since))
 
     def gave_up(self, key: str, plan: PlanRecord, within: float) -> None:

@@ -317,11 +317,13 @@ class Reclaimer:
 
     def _tell_room(self, key: str, course: Course) -> None:
         plan, left = course.plan, course.left(self._ledger)
-        all_asked = all(one.facts.uid in course.asked for _, unit in left for one in unit)
-        ending = [u for u in plan.victims if u in course.asked or ends(self._ledger, u)]
+        asked = (one.facts.uid in course.asked for _, unit in left for one in unit)
+        # While others are looked for, more may end.
+        all_asked = all(asked) and (not course.short or course.vacated is not None)
+        ending = sum(u in course.asked or ends(self._ledger, u) for u in plan.victims)
         if all_asked and ending and course.one is not None and not (course.over or course.told):
             course.told = True
-            self._tells.room_made(key, plan, course.one, ending)
+            self._tells.room_made(key, plan, course.one, ending, course.queues)
 
     def _asked(self) -> Collection[str]:
         return {uid for course in self._courses.values() for uid in course.asked}

@@ -59,9 +59,9 @@ def not_gone(late: int) -> str:
 def room_made(card: str, asked: int, number: int, queues: Sequence[str], timeout: float) -> str:
     """On who waits: all that end for it were asked to. `timeout`: seconds."""
     return (
-        f"{counted(number, 'pod')} of {_queues(queues)} were ended to make room for <{asked}> of "
-        f"<{show(card)}>, which nobody else gets meanwhile; wait: if it does not start within "
-        f"<{timeout:g}> s after they are gone, nothing more is ended for it for an hour"
+        f"room for <{asked}> of <{show(card)}> is made by ending {counted(number, 'pod')} of "
+        f"{_queues(queues)}, and nobody else gets it meanwhile; wait: if it does not start within "
+        f"<{timeout:g}> s after that, nothing more is ended for it for an hour"
     )
 
 

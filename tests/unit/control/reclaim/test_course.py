@@ -231,8 +231,12 @@ async def test_no_plan_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
         stage.refuses, stage.refuses_late = {"r0": no_disruption}, {"r0"}
         await asyncio.sleep(LONG)
         assert sorted(stage.evicted) == ["r0", "r1", "r2", "r3"]
-        # Who waits is told how many of the plan end.
-        assert stage.text("w", v.ROOM_MADE).startswith("3 pods of Queue <red>")
+        # Who waits is told how many of the plan ended, once no others were found.
+        assert stage.tells("w") == []
+        for name in ("r1", "r2", "r3"):
+            stage.goes(name)
+        await asyncio.sleep(5)
+        assert "by ending 3 pods of Queue <red>" in stage.text("w", v.ROOM_MADE)
 
 
 # --- when it is over ------------------------------------------------------------------------------

@@ -96,6 +96,8 @@ async def test_one_that_is_refused_at_last_is_replaced() -> None:
         assert sorted(stage.evicted) == ["r5", "r6", "r7"]
         assert stage.victims("w") == ["r5", "r7"]
         assert stage.counted("evictions", queue="red", way="reclaim") == 2
+        assert stage.tells("w") == [v.ROOM_MADE], "once, of all of them"
+        assert "by ending 2 pods of Queue <red>" in stage.text("w", v.ROOM_MADE)
 
 
 async def test_who_is_left_out_is_asked_again_after_a_while() -> None:
