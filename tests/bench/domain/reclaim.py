@@ -26,10 +26,13 @@ T = TypeVar("T")
 NODES = 5_000
 PER_NODE = 20
 QUEUES = 1_000
-MODELS = 20
+MODELS = (20, 5, 1)
 ROUNDS = 5
 MOST = 100.0
-"""Milliseconds of processor time for a plan, where a card is one of twenty."""
+"""Milliseconds of processor time for a plan, but where all cards are of one model: then most of
+the time is spent on fetching 100,000 pods from memory."""
+MOST_OF_MANY = 150.0
+"""The same of twenty plans."""
 LONGEST = 20.0
 """Of a step."""
 WAITING: Final = 20_000
@@ -38,8 +41,8 @@ LONGEST_ANSWER: Final = 100.0
 
 
 def run(report: Report) -> None:
-    """With twenty models, as clusters have several, and with one."""
-    for models in (MODELS, 1):
+    """With many models, with as many as clusters have, and with one."""
+    for models in MODELS:
         ledger = _cluster(models)
         gc.collect()
         gc.freeze()  # as the operator does
@@ -51,7 +54,8 @@ def run(report: Report) -> None:
         members = [_waits(f"m{number}", 8).in_group("gang") for number in range(10)]
         _measure(report, ledger, f"{what}: a gang of ten, of eight cards", [group, *members], most)
         several = [_waits(f"s{number}", 1) for number in range(20)]
-        _measure(report, ledger, f"{what}: 20 pods that wait", several, most)
+        of_many = MOST_OF_MANY if models > 1 else None
+        _measure(report, ledger, f"{what}: 20 pods that wait", several, of_many)
         large = [_waits("large", PER_NODE + 1)]
         _measure(report, ledger, f"{what}: a pod that is too large", large, most, found=False)
         _ask(report, ledger, what)

@@ -186,6 +186,8 @@ class Units:
         self._nodes = {node: _NodePods() for node in slots.nodes}
         self._places: dict[str, int] = {}
         """By node with pods that may be units: its place among these, by their first."""
+        self._in_order: dict[int, list[CardSlot]] = {}
+        """By identity of the slots that a pod may use."""
         self._in_queue: dict[str, list[PodRecord]] = {name: [] for name in scope.preempting}
         """By queue in which pods of lower priority may end."""
         self._made: dict[str, list[Unit]] = {}
@@ -216,7 +218,7 @@ class Units:
                     continue
                 facts = record.facts
                 pods = nodes.get(facts.node)
-                if pods is not None and facts.devices and not facts.terminating:
+                if pods is not None and facts.devices:
                     pods.records.append(record)
                     level = facts.priority
                     if facts.group and self._may_be_elastic(facts.group):
@@ -242,10 +244,15 @@ class Units:
         seen = facts.state is _BOUND or facts.state is State.OPEN
         return seen and not facts.terminating and any(card in cards for card, _ in record.charge)
 
-    def in_order(self, slots: Iterable[CardSlot]) -> list[CardSlot]:
-        """Those of these slots on whose nodes are units, the one with the first before others."""
-        places = self._places
-        return sorted([s for s in slots if s.node in places], key=lambda s: places[s.node])
+    def in_order(self, slots: Sequence[CardSlot]) -> list[CardSlot]:
+        """Those of these slots on whose nodes are units, the one with the first before others.
+        `slots`: as `CardSlots.for_pod` gave them.
+        """
+        places, found = self._places, self._in_order.get(id(slots))
+        if found is None:
+            found = sorted([s for s in slots if s.node in places], key=lambda s: places[s.node])
+            self._in_order[id(slots)] = found
+        return found
 
     def level(self, slot: CardSlot) -> int:
         """No unit of a slot is below this (`Order`)."""
