@@ -31,8 +31,6 @@ ROUNDS = 5
 MOST = 100.0
 """Milliseconds of processor time for a plan, but where all cards are of one model: then most of
 the time is spent on fetching 100,000 pods from memory."""
-MOST_OF_MANY = 150.0
-"""The same of twenty plans."""
 LONGEST = 20.0
 """Of a step."""
 WAITING: Final = 20_000
@@ -54,8 +52,7 @@ def run(report: Report) -> None:
         members = [_waits(f"m{number}", 8).in_group("gang") for number in range(10)]
         _measure(report, ledger, f"{what}: a gang of ten, of eight cards", [group, *members], most)
         several = [_waits(f"s{number}", 1) for number in range(20)]
-        of_many = MOST_OF_MANY if models > 1 else None
-        _measure(report, ledger, f"{what}: 20 pods that wait", several, of_many)
+        _measure(report, ledger, f"{what}: 20 pods that wait", several, most)
         large = [_waits("large", PER_NODE + 1)]
         _measure(report, ledger, f"{what}: a pod that is too large", large, most, found=False)
         _ask(report, ledger, what)
