@@ -84,7 +84,7 @@ class Unit:
         return self.barrier
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Scope:
     """Whose pods are looked at."""
 
