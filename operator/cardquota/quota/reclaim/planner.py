@@ -116,9 +116,14 @@ class _PlanRound:
     def _units(self) -> Steps[Units]:
         """Pods are read once somebody needs that others end."""
         if self._read_units is None:
-            preempting = {one.queue for one in self._waiting if one.way is ReclaimWay.PREEMPT}
-            args = self._cards, self._above, preempting, self._excluded, self._past_admission
-            self._read_units = Units(self._ledger, self._slots, Scope(*args))
+            scope = Scope(
+                cards=self._cards,
+                above=self._above,
+                preempting={one.queue for one in self._waiting if one.way is ReclaimWay.PREEMPT},
+                excluded=self._excluded,
+                past_admission=self._past_admission,
+            )
+            self._read_units = Units(self._ledger, self._slots, scope)
             yield from self._read_units.read()
         return self._read_units
 

@@ -81,10 +81,11 @@ class CardSlots:
             if number % _NODES == 0:
                 yield
             for card, offered in offers:
-                if card.name in self._by_card:
+                by_node = self._by_card.get(card.name)
+                if by_node is not None:
                     slots = self._read_node(node, card.name, card.resource, offered)
                     if slots:
-                        self._by_card[card.name][node] = slots
+                        by_node[node] = slots
                         row = card.resource, is_memory(card.name), slots
                         self._by_node.setdefault(node, []).append(row)
         for number, uid in enumerate(list(self._ledger.being_deleted), 1):

@@ -84,7 +84,7 @@ class Unit:
         return self.barrier
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Scope:
     """Whose pods are looked at."""
 
@@ -186,6 +186,8 @@ class Units:
         self._nodes = {node: _NodePods() for node in slots.nodes}
         self._places: dict[str, int] = {}
         """By node with pods that may be units: its place among these, by their first."""
+        self._in_order: dict[int, list[CardSlot]] = {}
+        """By identity of the slots that a pod may use."""
         self._in_queue: dict[str, list[PodRecord]] = {name: [] for name in scope.preempting}
         """By queue in which pods of lower priority may end."""
         self._made: dict[str, list[Unit]] = {}
@@ -216,7 +218,7 @@ class Units:
                     continue
                 facts = record.facts
                 pods = nodes.get(facts.node)
-                if pods is not None and facts.devices and not facts.terminating:
+                if pods is not None and facts.devices:
                     pods.records.append(record)
                     level = facts.priority
                     if facts.group and self._may_be_elastic(facts.group):
@@ -242,10 +244,15 @@ class Units:
         seen = facts.state is _BOUND or facts.state is State.OPEN
         return seen and not facts.terminating and any(card in cards for card, _ in record.charge)
 
-    def in_order(self, slots: Iterable[CardSlot]) -> list[CardSlot]:
-        """Those of these slots on whose nodes are units, the one with the first before others."""
-        places = self._places
-        return sorted([s for s in slots if s.node in places], key=lambda s: places[s.node])
+    def in_order(self, slots: Sequence[CardSlot]) -> list[CardSlot]:
+        """Those of these slots on whose nodes are units, the one with the first before others.
+        `slots`: as `CardSlots.for_pod` gave them.
+        """
+        places, found = self._places, self._in_order.get(id(slots))
+        if found is None:
+            found = sorted([s for s in slots if s.node in places], key=lambda s: places[s.node])
+            self._in_order[id(slots)] = found
+        return found
 
     def level(self, slot: CardSlot) -> int:
         """No unit of a slot is below this (`Order`)."""
@@ -280,24 +287,26 @@ class Units:
     # --- how they are made --------------------------------------------------------------------
 
     def _make(self, record: PodRecord) -> list[Unit]:
-        """Elastic is who is beyond the minimum of those that stay. Of a group that is not known
-        none is, and all of them are one unit.
-        """
+        """Those that a pod is of."""
         facts = record.facts
         if facts.terminating or facts.uid not in self._ledger.pods:
             return []
         found = self._made.get(facts.uid)
         if found is None:
-            alone: Mapping[str, bool] = {facts.uid: False}
-            whole: list[Unit] = []
-            if facts.group:
-                if facts.group not in self._groups:
-                    self._groups[facts.group] = self._split(self._ledger.groups[facts.group])
-                alone, whole = self._groups[facts.group]
-            elastic = alone.get(facts.uid)
-            own = [] if elastic is None else [self._one(record, elastic=elastic)]
-            found = self._made[facts.uid] = own + whole
+            alone = [] if facts.group else [self._one(record, elastic=False)]
+            found = self._made[facts.uid] = alone or self._of_group(record)
         return found
+
+    def _of_group(self, record: PodRecord) -> list[Unit]:
+        """Elastic is who is beyond the minimum of those that stay. Of a group that is not known
+        none is, and all of them are one unit.
+        """
+        key = record.facts.group
+        if key not in self._groups:
+            self._groups[key] = self._split(self._ledger.groups[key])
+        alone, whole = self._groups[key]
+        elastic = alone.get(record.facts.uid)
+        return whole if elastic is None else [self._one(record, elastic=elastic), *whole]
 
     def _split(self, group: PodGroupState) -> tuple[Mapping[str, bool], list[Unit]]:
         staying = staying_members(group)
@@ -361,24 +370,20 @@ class Units:
         return found
 
     def _barrier_of(self, record: PodRecord) -> Obstacle | None:
-        found: Obstacle | None = None
-        if not self._may_end(record):
-            found = Obstacle.PROTECTED
-        elif record.facts.uid in self._scope.excluded:
-            found = Obstacle.BUDGET
-        if found is not None:
-            self.barriers.add(found)
-        return found
-
-    def _may_end(self, record: PodRecord) -> bool:
-        facts = record.facts
+        facts, scope = record.facts, self._scope
         enforced = self._enforced.get(facts.namespace)
         if enforced is None:
             enforced = self._ledger.mode_in(facts.namespace) is Mode.ENFORCE
             self._enforced[facts.namespace] = enforced
-        past = self._scope.past_admission
-        found = protection_of(self._ledger, record, past=past, enforced=enforced)
-        return found is None and bool(record.queue)
+        past, found = scope.past_admission, None
+        protection = protection_of(self._ledger, record, past=past, enforced=enforced)
+        if protection is not None or not record.queue:
+            found = Obstacle.PROTECTED
+        elif facts.uid in scope.excluded:
+            found = Obstacle.BUDGET
+        if found is not None:
+            self.barriers.add(found)
+        return found
 
 
 def members_of(units: Iterable[Unit], without: Collection[str] = ()) -> dict[str, Member]:
