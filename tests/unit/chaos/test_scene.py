@@ -79,7 +79,7 @@ class LentApi(CannedApi):
 
     def __init__(self, way: Way, *, lands: bool = False, refused: bool = False) -> None:
         super().__init__()
-        plan = plan_text(PlanRecord("one", 1, "reclaim", "D", ("b",)))
+        plan = plan_text(PlanRecord("cardquota-0_x", 1, "reclaim", "D", ("b",)))
         self.owners = [
             {"metadata": {"name": "o", "annotations": {v.RECLAIM_PLAN: plan}}, "spec": {}}
         ]
