@@ -347,10 +347,9 @@ FAULTS: dict[str, Fault] = {
 
 ENDS_A_TERM = {
     "leader paused",
-    STANDS_STILL,
     "API server killed",
     "etcd restarted",
     "etcd paused",
     "Lease deleted",
 }
-"""Those after which mostly another one leads."""
+"""Those after which mostly another one leads, whenever they come."""
