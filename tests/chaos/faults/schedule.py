@@ -163,8 +163,12 @@ async def everything_else(
 
 
 def known_faults(*, volcano: bool) -> dict[str, Fault]:
-    """What may go wrong, by name; `volcano`: where that is there."""
-    return {**FAULTS, **VOLCANO_FAULTS} if volcano else FAULTS
+    """What may go wrong, by name; `volcano`: where that is there, and nobody ends for others."""
+    if not volcano:
+        return FAULTS
+    known = {**FAULTS, **VOLCANO_FAULTS}
+    del known[STANDS_STILL]
+    return known
 
 
 async def _first(*works: Coroutine[Any, Any, object]) -> None:
