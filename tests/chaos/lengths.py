@@ -68,7 +68,9 @@ def full(seconds: float) -> Lengths:
     Reservations alone end sooner than by default, so that some do in a run.
     """
     kills = 10 if seconds >= 480 else 0
-    return Lengths(seconds, kills=kills, config={"reservationTimeout": 15, "events": EVENTS})
+    overtime = 0.5 if kills else 2
+    config = {"reservationTimeout": 15, "events": EVENTS}
+    return Lengths(seconds, kills=kills, overtime=overtime, config=config)
 
 
 SHORT = Lengths(
@@ -93,7 +95,7 @@ SHORT = Lengths(
     # again, and how long that goes on is up to the machine.
     longest_pause=240,
     faults=(
-        STANDS_STILL,  # until it was done once
+        STANDS_STILL,
         *("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     ),
     wanted=(f"fault: {STANDS_STILL}", TAKEN),

@@ -147,8 +147,10 @@ async def everything_else(
     dice, known = Random(seed), known_faults(volcano=scene.volcano is not None)
     while not over.is_set():
         names = list(lengths.faults) or dice.sample(sorted(known), len(known))
-        names.sort(key=lambda name: name != STANDS_STILL)
-        if lengths.faults and scene.tally[f"fault: {STANDS_STILL}"]:  # it takes long
+        done = scene.tally[f"fault: {STANDS_STILL}"]
+        if f"fault: {STANDS_STILL}" in lengths.wanted and not done:
+            names = [STANDS_STILL]
+        elif lengths.faults:  # in a short run once: it takes long
             names = [name for name in names if name != STANDS_STILL] or names
         for name in names:
             if name in ENDS_A_TERM and not lengths.faults:
@@ -161,8 +163,12 @@ async def everything_else(
 
 
 def known_faults(*, volcano: bool) -> dict[str, Fault]:
-    """What may go wrong, by name; `volcano`: where that is there."""
-    return {**FAULTS, **VOLCANO_FAULTS} if volcano else FAULTS
+    """What may go wrong, by name; `volcano`: where that is there, and nobody ends for others."""
+    if not volcano:
+        return FAULTS
+    known = {**FAULTS, **VOLCANO_FAULTS}
+    del known[STANDS_STILL]
+    return known
 
 
 async def _first(*works: Coroutine[Any, Any, object]) -> None:

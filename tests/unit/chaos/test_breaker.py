@@ -125,3 +125,7 @@ def test_a_broken_run_goes_on_until_its_faults_have_come() -> None:
         assert lengths.faults == breakage.faults
         assert [f"fault: {name}" for name in breakage.faults] == list(lengths.wanted)
         assert bool(lengths.kills) == (STANDS_STILL not in breakage.faults)
+
+
+def test_beside_volcano_no_fault_waits_for_what_is_never_ended() -> None:
+    assert known_faults(volcano=False).keys() - known_faults(volcano=True).keys() == {STANDS_STILL}

@@ -79,7 +79,7 @@ class LentApi(CannedApi):
 
     def __init__(self, way: Way, *, lands: bool = False, refused: bool = False) -> None:
         super().__init__()
-        plan = plan_text(PlanRecord("one", 1, "reclaim", "D", ("b",)))
+        plan = plan_text(PlanRecord("cardquota-0_x", 1, "reclaim", "D", ("b",)))
         self.owners = [
             {"metadata": {"name": "o", "annotations": {v.RECLAIM_PLAN: plan}}, "spec": {}}
         ]
@@ -193,7 +193,7 @@ class NoKills(schedule.Kills):
 
 @pytest.mark.fake_clock
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
-async def test_each_kind_comes_once_in_a_round_and_one_always_first(
+async def test_each_kind_comes_once_in_a_round_and_before_that_one_that_is_wanted(
     monkeypatch: pytest.MonkeyPatch, seed: str
 ) -> None:
     scene, over, came = scene_with(CannedApi()), asyncio.Event(), list[str]()
@@ -202,7 +202,7 @@ async def test_each_kind_comes_once_in_a_round_and_one_always_first(
     def coming(name: str) -> faults.Fault:
         async def fault(scene: Scene, lengths: Lengths) -> None:
             came.append(name)
-            if len(came) == len(names):
+            if len(came) > len(names):
                 over.set()
 
         return fault
@@ -212,7 +212,7 @@ async def test_each_kind_comes_once_in_a_round_and_one_always_first(
     lengths = full(60)
     await schedule.everything_else(scene, lengths, seed, NoKills(scene, lengths, seed), over)
     assert came[0] == STANDS_STILL
-    assert sorted(came) == names
+    assert sorted(came[1:]) == names
 
 
 @pytest.mark.fake_clock
@@ -235,4 +235,4 @@ async def test_in_a_short_run_that_one_comes_until_it_was_done(
     monkeypatch.setattr(schedule, "known_faults", lambda *, volcano: known)
     lengths = replace(SHORT, faults=(STANDS_STILL, "x"))
     await schedule.everything_else(scene, lengths, "1", NoKills(scene, lengths, "1"), over)
-    assert came == ["still", "other", "still", "other", "other"]
+    assert came == ["still", "still", "other", "other", "other"]

@@ -333,6 +333,9 @@ one before it stands on who waits
 a plan that is done twice
     lends w x y z; owed o; plans o z; ends z; plans o y; ends y
     ! y is ended, and 2 have ended for o, which needs 1
+one that stood in the plan of somebody who is gone, too
+    lends w x y z; owed p; plans p z; goes p; owed o; plans o z; ends z; plans o y; ends y
+    ! y is ended, and 2 have ended for o, which needs 1
 one by the same plan, which a successor has written again
     lends w x y z; owed o; plans o z; ends z; plans o z; goes z
 one of a queue that has no more than it deserves
