@@ -83,12 +83,15 @@ class MadePlan:
 
 
 class LiveCluster:
-    def __init__(self, nodes: Mapping[str, int], seed: int, *, in_turn: bool = True) -> None:
-        """`in_turn`: who was released first gets a node first; else anybody does."""
+    def __init__(
+        self, nodes: Mapping[str, int], seed: int, *, in_turn: bool = True, budget: int = 10
+    ) -> None:
+        """`in_turn`: who was released first gets a node first; else anybody does. `budget`: pods of
+        one queue that end in a minute.
+        """
         ledger = a_ledger(a_namespace("team"), lends_what_is_there=True)
-        self.stage = ReclaimStage(
-            ledger=ledger, reclaim={"after": AFTER}, reservationTimeout=TIMEOUT
-        )
+        reclaim = {"after": AFTER, "evictionsPerQueue": budget}
+        self.stage = ReclaimStage(ledger=ledger, reclaim=reclaim, reservationTimeout=TIMEOUT)
         self.stage.grace, self.stage.script.on_call = GRACE, self._is_asked
         self.dice = random.Random(seed)
         self.plain = PlanCluster({}, {}, {}, {})
@@ -371,12 +374,15 @@ class LiveCluster:
         assert len(standing) == 1, (pod, standing)
         assert pod.leaves is None
         (plan,) = standing
+        if plan.record.way == "reclaim":
+            cluster, deserved = self.cluster(), self.plain.deserved()
+            left = cluster.bound(pod.queue, staying=True, without=[pod.name])
+            assert left >= deserved[pod.queue], "below what its queue deserves"
+            gets = cluster.bound(plan.queue) + sum(one.cards for one in self._lacking(plan.key))
+            assert gets <= deserved[plan.queue] or pod.name in self.whole, "it is owed no more"
         gang = {p.name for p in self.pods.values() if p.group and p.group == pod.group}
         if gang <= plan.victims:
             self.whole |= gang
-        if plan.record.way == "reclaim":
-            left = self.cluster().bound(pod.queue, staying=True, without=[pod.name])
-            assert left >= self.deserved(pod.queue), "below what its queue deserves"
 
     def deserved(self, queue: str) -> int:
         return self.plain.deserved()[queue]
