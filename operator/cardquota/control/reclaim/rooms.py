@@ -58,11 +58,13 @@ class PlanRooms:
         kept in that queue alone. Who gets that would pass where the card is closed for a plan
         between queues too: so only when all are gone that end for it, or it might take that room.
         """
-        now = self._clock()
+        now, ledger = self._clock(), self._ledger
         self._unconfirmed = {
             key: (room, until)
             for key, (room, until) in self._unconfirmed.items()
             if key not in self._courses and until > now
+            # A plan goes with who waits.
+            if key in ledger.pods or key in ledger.groups
         }
         rooms = {key: room for key, (room, _) in self._unconfirmed.items()}
         for key, course in self._courses.items():

@@ -10,7 +10,7 @@ from cardquota.control.reclaim import LEFT_OUT
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reclaim import PAUSE
 
-from ..fakes import lost, refused
+from ..fakes import Answer, Call, lost, refused
 from .stage import BOTH, NOW, a_card, full, no_disruption, reclaiming, runs, unplaced
 
 pytestmark = pytest.mark.fake_clock
@@ -409,6 +409,26 @@ async def test_what_a_former_leader_wrote_late_is_taken_away() -> None:
         assert stage.plan_of("x") is None
         await asyncio.sleep(LONG)
         assert stage.evicted == ["r7", "r6"]
+
+
+async def test_who_goes_once_a_plan_is_written_holds_up_nobody_else() -> None:
+    """As one who deletes his pod whenever he sees that others are about to end for it."""
+    async with reclaiming(*full(), unplaced("w"), unplaced("x")) as stage:
+        store = stage.script.answer_to
+        writes: list[str] = []
+
+        def answer(call: Call) -> Answer:
+            if call.path.endswith("/pods/w"):
+                writes.append(call.path)
+                stage.goes("w")
+                return b"{}"
+            return store(call)
+
+        stage.script.answer_to = answer
+        await asyncio.sleep(LONG)
+        assert writes
+        assert stage.evicted == ["r7"]
+        assert stage.victims("x") == ["r7"]
 
 
 async def test_a_plan_that_could_not_be_written_ends_nobody() -> None:
