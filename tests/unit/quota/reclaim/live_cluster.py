@@ -307,6 +307,7 @@ class LiveCluster:
             return [one for one in [self.pods[key]] if not one.node]
         members = [one for one in self.pods.values() if one.group == key]
         waiting = [one for one in members if not one.node]
+        waiting.sort(key=lambda one: not one.released)
         missing = self.plain.minimums.get(key, 0) - sum(bool(one.node) for one in members)
         return waiting[: max(0, missing)]
 
