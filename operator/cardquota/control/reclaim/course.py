@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
-from ...quota.reclaim.plan import Beneficiary
-from ...quota.reclaim.progress import units_of
+from ...quota.reclaim.plan import Beneficiary, ReclaimWay
+from ...quota.reclaim.progress import borrowed_without, units_of
 
 
 @dataclass(slots=True)
@@ -19,6 +19,9 @@ class Course:
     """Uids of its victims, as they end together."""
     queues: set[str] = field(default_factory=set)
     """Of its victims, as far as they were seen."""
+    borrowed: int = 0
+    """How much of the card all queues hold on nodes beyond what they deserve, without its victims:
+    when it began."""
     one: Beneficiary | None = None
     """Who waits, as it was last seen."""
     asked: dict[str, float] = field(default_factory=dict)
@@ -59,6 +62,16 @@ class Course:
         self.refused.update(uids)
         self.short = True
 
+    def went_to_owed(self, ledger: LedgerReader) -> bool:
+        """Whether all its victims are gone, and nobody has their room beyond what his queue
+        deserves.
+        """
+        plan = self.plan
+        gone = all(uid in self.refused or uid not in ledger.pods for uid in plan.victims)
+        if plan.way != ReclaimWay.RECLAIM or not gone:
+            return False
+        return borrowed_without(ledger, plan.card, plan.victims) <= self.borrowed
+
     def take_over(self, before: "Course") -> None:
         """Others end for the same one, beside those that do already."""
         self.one, self.asked = before.one, before.asked
@@ -71,6 +84,7 @@ def course_of(ledger: LedgerReader, plan: PlanRecord, now: float) -> Course:
     course = Course(plan, tuple(units_of(ledger, plan.victims)))
     there = {uid: ledger.pods[uid] for uid in plan.victims if uid in ledger.pods}
     course.queues = {record.queue for record in there.values()}
+    course.borrowed = borrowed_without(ledger, plan.card, plan.victims)
     course.asked = {uid: now for uid, record in there.items() if record.facts.terminating}
     return course
 

@@ -411,8 +411,12 @@ class Reclaimer:
         one = plan.beneficiary
         course = self._courses.get(one.key)
         if course is not None:
-            if course.short and not course.over and one.way == course.plan.way:
+            if course.over or one.way != course.plan.way:
+                return
+            if course.short:
                 await self._extend(course, plan)
+            elif course.vacated is not None and course.went_to_owed(self._ledger):
+                course.over = True  # others end for it instead
         elif one.places.isdisjoint(self._rooms.taken) and not self._too_many(one.way):
             if self._candidates.mode_in(one.queue) is ReclaimMode.DRY_RUN:
                 self._say(plan)

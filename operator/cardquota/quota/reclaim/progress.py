@@ -1,5 +1,6 @@
 """How far a plan has come that is carried out, as the ledger shows it (L5)."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -9,7 +10,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import KeptRoom, LedgerReader
 from ..plan_record import PlanRecord
 from ..pods.pod_facts import State
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import ChargeState, PodRecord
 from ..steps import Steps
 from ..vocabulary import Mode
 from .beneficiaries import (
@@ -211,3 +212,19 @@ def is_unprotected(ledger: LedgerReader, record: PodRecord, *, past_admission: b
     enforced = ledger.mode_in(record.facts.namespace) is Mode.ENFORCE
     protected = protection_of(ledger, record, past=past_admission, enforced=enforced)
     return protected is None and record.held and ledger.account(record.queue) is not None
+
+
+def borrowed_without(ledger: LedgerReader, card: str, uids: Iterable[str]) -> int:
+    """How much of a card all queues would hold on nodes beyond what they deserve, together, if
+    these pods were gone. Costs by the queues.
+    """
+    less = Counter[str]()
+    for record in filter(None, map(ledger.pods.get, uids)):
+        if record.charge_state is ChargeState.ALLOCATED:
+            less[record.queue] += dict(record.charge).get(card, 0)
+    shown, found = ledger.shares.shown, 0
+    for account in ledger.accounts():
+        if account.name and card in account.rows:
+            name = account.name
+            found += max(0, account.row(card).allocated - less[name] - shown(name, card))
+    return found

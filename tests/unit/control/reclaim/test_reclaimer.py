@@ -307,7 +307,7 @@ async def test_who_does_not_start_in_time_gets_nothing_more_for_an_hour() -> Non
     async with reclaiming(*full(), unplaced("w")) as stage:
         await asyncio.sleep(LONG)
         stage.goes("r7")
-        stage.see(runs("other", "blue"))  # somebody else has taken the room
+        stage.see(runs("other"))  # somebody else has taken the room, and is not owed it
         await asyncio.sleep(280)
         assert stage.kept == {H200}
         await asyncio.sleep(30)
@@ -320,6 +320,18 @@ async def test_who_does_not_start_in_time_gets_nothing_more_for_an_hour() -> Non
         assert stage.evicted == ["r7"]
         await asyncio.sleep(90)
         assert stage.evicted == ["r7", "r6"]
+
+
+async def test_where_another_that_is_owed_it_has_the_room_others_end_at_once() -> None:
+    async with reclaiming(*full(), unplaced("w")) as stage:
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["r7"]
+        stage.goes("r7")
+        stage.see(runs("other", "blue"))
+        await asyncio.sleep(10)
+        assert stage.evicted == ["r7", "r6"]
+        assert stage.victims("w") == ["r6"]
+        assert v.RECLAIM_GAVE_UP not in stage.tells("w")
 
 
 async def test_the_time_begins_when_the_last_one_is_gone_or_should_be() -> None:
