@@ -56,6 +56,8 @@ class InstallationCheck:
         self._wanted = documents(settings)
         self._found: dict[Identity, str] = {}
         self._notified: dict[Identity, str] = {}
+        self.checked = False
+        """Whether all were compared once."""
         for kind, name in map(_identity, self._wanted):
             self._gauge.labels(kind, name).set(0)
 
@@ -86,6 +88,7 @@ class InstallationCheck:
                 _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
                 continue
             self._note(identity, fault)
+        self.checked = True
         if self._leads():
             await self._tell()
 

@@ -380,8 +380,9 @@ class Operator:
         """Whether what is known may be wrong or old, or what is installed is not as rendered: then
         quotas may not hold, or nothing keep a former leader from evicting. Nobody ends for it (L5).
         """
+        installation = self._installation
         in_doubt = self._drifts or not self._known() or bool(self._fence.problem)
-        return in_doubt or bool(self._installation.faults)
+        return in_doubt or not installation.checked or bool(installation.faults)
 
     def _leads(self) -> bool:
         return self._elector.term is not None

@@ -8,6 +8,7 @@ from ...loop.timing import in_slices
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reclaim.beneficiaries import preempt_waiters, reclaim_waiters
 from ...quota.reclaim.plan import PAUSE, Beneficiary
+from ...quota.reclaim.progress import started
 from ...quota.reclaim.reclaim_notes import ReclaimNotes
 from ...quota.vocabulary import ReclaimMode
 from ...quota.words import time_text
@@ -37,6 +38,8 @@ class Candidates:
         self._wall_clock = wall_clock
         self._unserved: dict[tuple[str, str], float] = {}
         """By queue and card: until when nothing ends for it, as who pods ended for went away."""
+        self._in_vain: dict[str, tuple[str, str, float]] = {}
+        """By key of who did not start in its room: queue, card, and until when that counts."""
         self._would: dict[str, float] = {}
         """By key of who waits: when it was told what would be done."""
         self._looked: dict[str, float] = {}
@@ -45,6 +48,14 @@ class Candidates:
     def went_away(self, queue: str, card: str) -> None:
         """Pods ended for one of a queue that never started."""
         self._unserved[queue, card] = self._clock() + PAUSE
+
+    def in_vain(self, key: str, queue: str, card: str) -> None:
+        """One of a queue did not start in the room that was made for it, and still waits."""
+        self._in_vain[key] = queue, card, self._clock() + PAUSE
+
+    def is_paused(self, queue: str, card: str) -> bool:
+        """Whether nothing ends for a queue and card, as who pods ended for went away."""
+        return (queue, card) in self._unserved
 
     def was_told(self, key: str) -> None:
         """What would end for one that waits was said."""
@@ -68,6 +79,7 @@ class Candidates:
             reclaim_waiters(self._ledger, self._notes.since, now, self._reclaim.after)
         )
         found += await in_slices(preempt_waiters(self._ledger, created))
+        self._look_after_those_in_vain(now)
         keys = {one.key for one in found}
         self._would = {key: at for key, at in self._would.items() if key in keys}
         self._looked = {key: at for key, at in self._looked.items() if key in keys}
@@ -77,10 +89,24 @@ class Candidates:
             for one in found
             if one.key not in carried_out and one.places.isdisjoint(taken) and self._may_have(one)
         ]
-        others.sort(key=lambda one: self._looked.get(one.key, 0.0))
-        del others[_MOST:]
+        if len(others) > _MOST:
+            longest = sorted(others, key=lambda one: self._looked.get(one.key, 0.0))[:_MOST]
+            keys = {one.key for one in longest}
+            others = [one for one in others if one.key in keys]
         self._looked.update({one.key: now for one in others})
         return [*(one for one in found if one.key in carried_out), *others]
+
+    def _look_after_those_in_vain(self, now: float) -> None:
+        """Who goes away within its pause leaves the rest of it to its queue: else another one in
+        its place would have pods ended at once.
+        """
+        ledger = self._ledger
+        for key, (queue, card, until) in list(self._in_vain.items()):
+            there = key in ledger.pods or key in ledger.groups
+            if until <= now or not there or started(ledger, key):
+                del self._in_vain[key]
+            if until > now and not there:
+                self._unserved[queue, card] = until
 
     def _may_have(self, one: Beneficiary) -> bool:
         """Whether anything may be done, or said, for it now."""
@@ -89,5 +115,5 @@ class Candidates:
             return self._clock() - self._would.get(one.key, -PAUSE) >= PAUSE
         before = self._ledger.plans.get(one.key)
         paused = before is not None and self._wall_clock() - before.gave_up < PAUSE
-        paused = paused or (one.queue, one.card) in self._unserved
+        paused = paused or self.is_paused(one.queue, one.card)
         return mode is ReclaimMode.ON and not paused

@@ -34,6 +34,10 @@ class Course:
     """Since when nobody is left who could still end."""
     short: bool = False
     """Whether one of them may not end, so that others are looked for."""
+    enough: bool = False
+    """Whether who waits would have room without any more, as it was last found."""
+    starves: bool = False
+    """Whether a unit that is larger than the budgets waits for a minute in which nobody ends."""
     told: bool = False
     """Whether who waits was told that all of them were asked to end."""
     over: bool = False
@@ -43,11 +47,11 @@ class Course:
 
     def left(self, ledger: LedgerReader) -> Iterator[tuple[tuple[str, ...], list[PodRecord]]]:
         """Each unit, with those of it that are still to be asked to end, or were and do not end
-        yet. Once it is over, of gangs that have begun alone.
+        yet. Once it is over, and while no other may begin, of gangs that have begun alone.
         """
         for unit in self.units:
             begun = self.one is not None and len(unit) > 1 and self.has_begun(ledger, unit)
-            if self.over and not begun:
+            if (self.over or self.short or self.enough) and not begun:
                 continue
             there = (uid for uid in unit if uid not in self.refused and not ends(ledger, uid))
             if left := [ledger.pods[uid] for uid in there]:

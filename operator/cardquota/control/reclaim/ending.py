@@ -104,12 +104,14 @@ class Ending:
         why = self._tells.why(record, plan, one)
         answer = await self._evictor.ask(record.facts)
         if answer in (EvictionAnswer.ENDS, EvictionAnswer.UNKNOWN):
-            self._budget.spend(record.queue)
+            if uid not in course.asked:
+                self._budget.spend(record.queue)
             course.asked[uid] = now
-            said = self._unheard[uid] = _Unheard(record, plan.way, why, now + _UNHEARD)
-            if answer is EvictionAnswer.ENDS:
-                course.ended.add(uid)
-                self._tell(said)
+            if uid not in course.ended:
+                said = self._unheard[uid] = _Unheard(record, plan.way, why, now + _UNHEARD)
+                if answer is EvictionAnswer.ENDS:
+                    course.ended.add(uid)
+                    self._tell(said)
         return self._counted(record, answer)
 
     def _tell(self, said: _Unheard) -> None:

@@ -19,7 +19,7 @@ from ...metrics import Metrics
 from ...quota.ledger.ledger import Ledger
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
-from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, Plan, ReclaimWay
+from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, Obstacle, Plan, ReclaimWay
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import (
     PLAN_TIME,
@@ -28,6 +28,7 @@ from ...quota.reclaim.progress import (
     is_unprotected,
     leaving_now,
     may_still_end,
+    room_of,
     started,
     units_of,
     waiting_one,
@@ -182,6 +183,8 @@ class Reclaimer:
         # 3. Who of that is still to be asked to end.
         for key, course in sorted(self._courses.items(), key=lambda one: one[1].plan.since):
             await self._carry_out(key, course)
+            if course.starves:
+                break  # the others would use up what it waits for
 
         # 4. New plans.
         if self._may_plan():
@@ -215,10 +218,15 @@ class Reclaimer:
             course = self._courses.get(key)
             if plan.gave_up:
                 self._courses.pop(key, None)
-            elif course is None and started(self._ledger, key) and key in self._ledger.pods:
-                pass  # it stays on a pod that has started
+            elif course is None and self._stays_on_pod(key, plan):
+                pass
             elif course is None or course.plan != plan:
                 self._take_up(key, plan, course)
+
+    def _stays_on_pod(self, key: str, plan: PlanRecord) -> bool:
+        """Whether it is on a pod that has started, or is about to go: that takes it along."""
+        pods = self._ledger.pods
+        return key in pods and waiting_one(self._ledger, key, plan.card) is None
 
     def _take_up(self, key: str, plan: PlanRecord, before: Course | None) -> None:
         """A plan was written, or was there when the term began. One that another term wrote later
@@ -265,14 +273,15 @@ class Reclaimer:
 
     def _give_up(self, key: str, course: Course, within: float) -> None:
         course.over, course.gave_up = True, int(self._wall_clock())
+        if course.one is not None and course.asked:
+            self._candidates.in_vain(key, course.one.queue, course.plan.card)
         self._tells.gave_up(key, course.plan, within)
 
     async def _put_away(self, key: str, course: Course) -> None:
         """Take away what stands on who waits, or write that it was in vain."""
         ledger, plan = self._ledger, course.plan
-        waits = waiting_one(ledger, key, plan.card) is not None
-        if key not in ledger.plans or (key in ledger.pods and not waits):
-            del self._courses[key]  # a pod that is about to go takes it along
+        if key not in ledger.plans or self._stays_on_pod(key, plan):
+            del self._courses[key]
             return
         left = plan._replace(gave_up=course.gave_up) if course.gave_up else None
         await self._plan_writer.write(key, left)
@@ -294,9 +303,14 @@ class Reclaimer:
         finished, whoever waits: a part of a gang would run for nothing.
         """
         leaving: Leaving | None = None
+        most_at_once = min(self._reclaim.evictions_per_minute, self._reclaim.evictions_per_queue)
+        course.starves = False
         for whole, unit in list(course.left(self._ledger)):
             if not course.has_begun(self._ledger, whole):
+                if course.short:
+                    continue
                 if not self._budget.allows([record.queue for record in unit]):
+                    course.starves = len(unit) > most_at_once
                     continue
                 answer = await self._ending.could_all_end(unit)
                 if answer is EvictionAnswer.REFUSED:
@@ -306,6 +320,7 @@ class Reclaimer:
                     return
                 if leaving is None:
                     leaving = await in_slices(leaving_now(self._ledger, self._asked()))
+                leaving.add_deleted(self._ledger)
                 if not self._may_begin(key, course, unit, leaving):
                     continue
             if course.one is None or not await self._end(course, course.one, unit, whole):
@@ -356,7 +371,11 @@ class Reclaimer:
             if not self._may_ask():
                 return False
             again = self._clock() - course.asked.get(uid, -_ASK_AGAIN) >= _ASK_AGAIN
-            if record is None or record.facts.terminating or not again:
+            if record is None or record.facts.terminating:
+                continue
+            if not again:
+                if not course.has_begun(ledger, whole):
+                    return True
                 continue
             if is_unprotected(ledger, record, past_admission=past):
                 answer = await self._ending.end(record, course, one)
@@ -394,6 +413,10 @@ class Reclaimer:
                 now=self._wall_clock(),
             )
         )
+        comes = Obstacle.LEAVING
+        lack = {r.beneficiary.key for r in found if isinstance(r, Plan) or r.obstacle is not comes}
+        for key, course in courses:
+            course.enough = key not in lack
         chosen = {uid: key for key, course in courses for uid in course.plan.victims}
         for result in found:
             if self._stop.is_set():
@@ -420,6 +443,8 @@ class Reclaimer:
         elif one.places.isdisjoint(self._rooms.taken) and not self._too_many(one.way):
             if self._candidates.mode_in(one.queue) is ReclaimMode.DRY_RUN:
                 self._say(plan)
+            elif self._candidates.is_paused(one.queue, one.card):
+                return
             elif self._budget.allows(plan.queues) and await self._may_end(plan):
                 await self._write(plan)
 
@@ -438,6 +463,9 @@ class Reclaimer:
     async def _write(self, plan: Plan) -> None:
         one, victims = plan.beneficiary, tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
+        taken = not room_of(self._ledger, record, one).places.isdisjoint(self._rooms.taken)
+        if taken or waiting_one(self._ledger, one.key, one.card) is None:
+            return
         self._rooms.expect(record, one)
         if not await self._plan_writer.write(one.key, record):
             self._rooms.withdraw(one.key)

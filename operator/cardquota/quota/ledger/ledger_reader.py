@@ -160,7 +160,7 @@ class LedgerReader:
     unnoted: AbstractSet[str]
     """Uids of pods that came past admission, on which it does not stand yet where they are
     charged, or that nothing was enforced there (I3)."""
-    being_deleted: Collection[str]
+    being_deleted: Mapping[str, None]
     """Uids of pods that are being deleted."""
     plans: Mapping[str, PlanRecord]
     """By uid of a waiting pod, or `namespace/name` of a group: what ends for it, as stored (L5)."""

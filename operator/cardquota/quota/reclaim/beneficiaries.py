@@ -42,10 +42,10 @@ def reclaim_waiters(
         record = ledger.pods.get(uid)
         if record is None or since.get(uid, now) + after > now or not waits_for_node(record):
             continue
+        if record.facts.group in gangs:
+            continue
         group, members = waits_with(ledger, record)
         if group is not None:
-            if group.key in gangs:
-                continue
             gangs.add(group.key)
         card = next(filter(None, map(_card_of, members)), "")
         if card and may_have_room_made(ledger, members) and is_owed(ledger, members):

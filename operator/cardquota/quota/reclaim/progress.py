@@ -133,6 +133,12 @@ class Leaving:
             for place, amount in _held_on_node(record):
                 self._held[place] = self._held.get(place, 0) + amount
 
+    def add_deleted(self, ledger: LedgerReader) -> None:
+        """Those that are being deleted by now. Costs half a millisecond by 5,000 of these."""
+        for uid in ledger.being_deleted.keys() - self.uids:
+            if (record := ledger.pods.get(uid)) is not None:
+                self.add(record)
+
     def with_these(self, unit: Iterable[PodRecord]) -> Mapping[tuple[str, str], int]:
         """By queue and card, of those that the unit holds: how much goes with it, in all."""
         found: MutableLeaving = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from time import process_time
 from typing import Any
 
 from builders import H200, H800, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
@@ -20,6 +21,7 @@ from cardquota.quota.reclaim import (
     preempt_waiters,
     reclaim_waiters,
 )
+from cardquota.quota.steps import Steps
 
 from ..releasing import release
 
@@ -199,3 +201,14 @@ def told(results: Collection[Plan | NoPlan]) -> dict[str, Any]:
         else " ".join([one.obstacle, *one.queues])
         for one in results
     }
+
+
+def longest_of(steps: Steps[Any]) -> float:
+    """Seconds of the processor in the longest of these steps."""
+    finished, longest = object(), 0.0
+    step: object = None
+    while step is not finished:
+        begin = process_time()
+        step = next(steps, finished)
+        longest = max(longest, process_time() - begin)
+    return longest

@@ -1,5 +1,7 @@
 """L3: who may have room made, and since when; L4: what a pod or a group says of itself."""
 
+from dataclasses import replace
+
 import pytest
 
 from builders import H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
@@ -11,7 +13,7 @@ from cardquota.quota.reclaim import plans, preempt_waiters, reclaim_waiters
 from cardquota.quota.reclaim.progress import waiting_one
 
 from ..releasing import release
-from .reclaiming import bound, cluster, told, unschedulable, waiters
+from .reclaiming import bound, cluster, longest_of, told, unschedulable, waiters
 
 CASE = {
     "nodes": {"n1": "8"},
@@ -170,3 +172,14 @@ def test_l3_a_gang_waits_for_its_minimum_and_its_other_members_for_themselves() 
     see(ledger, bound("w1", "b 1 n1 group=h"))
     assert waiting_one(ledger, "team/h", H200) is None
     assert waiting_one(ledger, "uid-w2", H200) is not None
+
+
+def test_l3_a_huge_gang_that_waits_is_looked_at_once() -> None:
+    """Each of its pods would sort it again: seconds in a step, of 5,000 pods."""
+    ledger = cluster({"nodes": {"n1": "8"}, "queues": {"b": "10000"}, "groups": {"g": "b 10"}})
+    see(ledger, released("w0").in_group("g"))
+    first = ledger.pods["uid-w0"].facts
+    for n in range(1, 5_000):
+        ledger.pod_seen(replace(first, uid=f"w{n}", name=f"w{n}"))
+    steps = reclaim_waiters(ledger, dict.fromkeys(ledger.unplaced, 0.0), 60.0, 60.0)
+    assert longest_of(steps) < 0.3

@@ -2,16 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
 import yaml
 
-from cardquota.quota.ledger import Ledger
 from cardquota.quota.reclaim import Plan, plans
 
-from .reclaiming import cluster, planned, told, waiters
+from .reclaiming import cluster, longest_of, planned, told, waiters
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text())
 
@@ -68,18 +66,6 @@ def test_l4_who_ends(case: dict[str, Any]) -> None:
         assert numbers == case["gives_number"]
 
 
-def longest_step(ledger: Ledger) -> float:
-    """Seconds."""
-    steps, longest = plans(ledger, waiters(ledger)), 0.0
-    finished = object()
-    step: object = None
-    while step is not finished:
-        begin = process_time()
-        step = next(steps, finished)
-        longest = max(longest, process_time() - begin)
-    return longest
-
-
 def test_l4_no_step_is_long_where_a_group_is_huge() -> None:
     """Some 30 ms of its own time, and 140 ms if all its units are made at once."""
     case = {
@@ -93,4 +79,4 @@ def test_l4_no_step_is_long_where_a_group_is_huge() -> None:
     x = ledger.pods["uid-x"].facts
     for n in range(1, 10_000):
         ledger.pod_seen(replace(x, uid=f"x{n}", name=f"x{n}", node=f"n{n // 8}"))
-    assert min(longest_step(ledger) for _ in range(4)) < 0.06
+    assert min(longest_of(plans(ledger, waiters(ledger))) for _ in range(4)) < 0.06
