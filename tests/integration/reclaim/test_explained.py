@@ -71,7 +71,7 @@ def test_l7_which_pods_end_and_for_whom_while_they_do(lent: Lent) -> None:
     found = told(lent, "owed")
     assert found["state"] == "UnderWay"
     (ends,) = lent.gone_of("r0", "r1", "r2", "r3")
-    assert f"<1> of them are still there (<{ends}>)" in found["message"]
+    assert f"still there: <1> (<{ends}>)" in found["message"]
     found = told(lent, ends)
     assert (found["state"], found["way"]) == ("Ends", "reclaim")
     assert f"to make room for pod <{team.namespace}/owed> of Queue" in found["message"]

@@ -18,6 +18,10 @@ _MOST: Final = 256
 """So many are looked at in one look: those first who have waited for it most."""
 
 
+_MOST_IN_VAIN: Final = 3
+"""Of a queue and card so many may not start in the room made for them, in an hour."""
+
+
 class Candidates:
     """Of one term. Remembers for whom nothing more is done for a while."""
 
@@ -54,8 +58,11 @@ class Candidates:
         self._in_vain[key] = queue, card, self._clock() + PAUSE
 
     def is_paused(self, queue: str, card: str) -> bool:
-        """Whether nothing ends for a queue and card, as who pods ended for went away."""
-        return (queue, card) in self._unserved
+        """Whether nothing ends for a queue and card, as who pods ended for went away, or as several
+        that still wait did not start: others of them may be of their kind.
+        """
+        in_vain = [(name, which) for name, which, _ in self._in_vain.values()]
+        return (queue, card) in self._unserved or in_vain.count((queue, card)) >= _MOST_IN_VAIN
 
     def was_told(self, key: str) -> None:
         """What would end for one that waits was said."""
@@ -94,6 +101,8 @@ class Candidates:
             keys = {one.key for one in longest}
             others = [one for one in others if one.key in keys]
         self._looked.update({one.key: now for one in others})
+        # Nobody counts on what is only told.
+        others.sort(key=lambda one: self.mode_in(one.queue) is ReclaimMode.DRY_RUN)
         return [*(one for one in found if one.key in carried_out), *others]
 
     def _look_after_those_in_vain(self, now: float) -> None:

@@ -394,8 +394,8 @@ class Reclaimer:
 
     async def _plan(self) -> None:
         """One round: those whose plan is carried out come first, so that nobody else is promised
-        their room. A plan that counts on pods that end for another is left: the planner knows only
-        whom it would choose for that now.
+        their room. Each counts on what those before it free and take: so after one that is not
+        carried out as it was made none is.
         """
         waiting = await self._candidates.find(self._courses, self._rooms.taken)
         keys, courses = {one.key for one in waiting}, self._courses.items()
@@ -417,36 +417,43 @@ class Reclaimer:
         lack = {r.beneficiary.key for r in found if isinstance(r, Plan) or r.obstacle is not comes}
         for key, course in courses:
             course.enough = key not in lack
-        chosen = {uid: key for key, course in courses for uid in course.plan.victims}
+        sure = True
         for result in found:
             if self._stop.is_set():
                 return
-            key = result.beneficiary.key
-            if (
-                isinstance(result, Plan)
-                and key in keys
-                and all(chosen.get(victim.uid, key) == key for victim in result.victims)
-            ):
-                await self._take(result)
+            if isinstance(result, Plan) and (sure or self._is_told(result.beneficiary)):
+                sure = await self._take(result) and sure
 
-    async def _take(self, plan: Plan) -> None:
-        """Carry out a plan, or say that it would be."""
+    async def _take(self, plan: Plan) -> bool:
+        """Carry out a plan, or say that it would be. Returns whether it is."""
         one = plan.beneficiary
         course = self._courses.get(one.key)
         if course is not None:
-            if course.over or one.way != course.plan.way:
-                return
-            if course.short:
-                await self._extend(course, plan)
-            elif course.vacated is not None and course.went_to_owed(self._ledger):
-                course.over = True  # others end for it instead
-        elif one.places.isdisjoint(self._rooms.taken) and not self._too_many(one.way):
-            if self._candidates.mode_in(one.queue) is ReclaimMode.DRY_RUN:
-                self._say(plan)
-            elif self._candidates.is_paused(one.queue, one.card):
-                return
-            elif self._budget.allows(plan.queues) and await self._may_end(plan):
-                await self._write(plan)
+            return await self._go_on(course, plan)
+        if self._is_told(one):
+            self._say(plan)
+            return True
+        if not one.places.isdisjoint(self._rooms.taken) or self._too_many(one.way):
+            return False
+        if self._candidates.is_paused(one.queue, one.card) or not self._budget.allows(plan.queues):
+            return False
+        return await self._may_end(plan) and await self._write(plan)
+
+    async def _go_on(self, course: Course, plan: Plan) -> bool:
+        """Of a plan that is carried out, by what would be made for it now. Returns whether it does
+        not differ from that.
+        """
+        if course.over or plan.beneficiary.way != course.plan.way:
+            return False
+        if course.short:
+            await self._extend(course, plan)
+            return False
+        if course.vacated is not None and course.went_to_owed(self._ledger):
+            course.over = True  # others end for it instead
+        return {victim.uid for victim in plan.victims} <= {*course.plan.victims}
+
+    def _is_told(self, one: Beneficiary) -> bool:
+        return self._candidates.mode_in(one.queue) is ReclaimMode.DRY_RUN
 
     def _too_many(self, way: ReclaimWay) -> bool:
         """Of plans inside queues: more would wait for the budget of evictions in vain."""
@@ -460,15 +467,17 @@ class Reclaimer:
             self._metrics.would_evict.labels(victim.queue, one.way).inc()
         self._tells.would_reclaim(plan)
 
-    async def _write(self, plan: Plan) -> None:
+    async def _write(self, plan: Plan) -> bool:
         one, victims = plan.beneficiary, tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
         taken = not room_of(self._ledger, record, one).places.isdisjoint(self._rooms.taken)
         if taken or waiting_one(self._ledger, one.key, one.card) is None:
-            return
+            return False
         self._rooms.expect(record, one)
-        if not await self._plan_writer.write(one.key, record):
+        written = await self._plan_writer.write(one.key, record)
+        if not written:
             self._rooms.withdraw(one.key)
+        return written
 
     async def _extend(self, course: Course, plan: Plan) -> None:
         """Others end instead of those that may not."""

@@ -43,19 +43,19 @@ def ends_for_it(card: str, since: str, number: int, left: int, named: Sequence[s
     """
     more = f" and {left - len(named)} more" if left > len(named) else ""
     names = f" ({', '.join(f'<{show(name)}>' for name in named)}{more})" if named else ""
-    still = f"<{left}> of them are still there{names}" if left else "all of them are gone"
+    still = f"still there: <{left}>{names}" if left else "all are gone"
     return (
-        f"{counted(number, 'pod')} end to make room of <{show(card)}> for it, since {show(since)}, "
-        f"and nobody else gets that card meanwhile: {still}; wait"
+        f"room of <{show(card)}> is made for it by ending {counted(number, 'pod')}, since "
+        f"{show(since)}, and nobody else gets that card meanwhile: {still}; wait"
     )
 
 
 def ended_in_vain(card: str, number: int, until: str) -> str:
-    """So many pods ended for it, and it did not start in time."""
+    """It did not start in time, in the room that ending so many pods was to make."""
     return (
-        f"{counted(number, 'pod')} ended to make room of <{show(card)}> for it, and it did not "
-        f"start in time, so nothing more is ended for it until {show(until)}; see what else keeps "
-        "it from its nodes, in the events of the scheduler"
+        f"it did not start in time in the room of <{show(card)}> that was to be made by ending "
+        f"{counted(number, 'pod')}, so nothing more is ended for it until {show(until)}; see what "
+        "else keeps it from its nodes, in the events of the scheduler"
     )
 
 

@@ -68,7 +68,7 @@ def room_made(card: str, asked: int, number: int, queues: Sequence[str], timeout
 def gave_up(card: str, timeout: float) -> str:
     """On who waits: it has not started though room was made. `timeout`: seconds."""
     return (
-        f"pods were ended to make room of <{show(card)}> for it, and it did not start within "
+        f"room of <{show(card)}> was to be made for it, and it did not start within "
         f"<{timeout:g}> s: nothing more is ended for it for an hour; see what else keeps it from "
         "its nodes, in the events of the scheduler"
     )

@@ -1,4 +1,4 @@
-"""Who gives cards back, and for whom (section 16). Pure questions to the ledger: nothing is charged
+"""Who gives cards back, and for whom (section 17). Pure questions to the ledger: nothing is charged
 or ended here.
 
 In: the ledger, and since when pods are without a node. Out: `reclaim_waiters` and

@@ -19,6 +19,9 @@ from .plan import Beneficiary, ReclaimWay
 
 AT_A_TIME: Final = 512
 """Pods, or accounts, that one step looks at: about a millisecond."""
+_MOST_KINDS: Final = 16
+"""Of a gang's pods, by card, number and the nodes that they may use. Each kind costs a look at all
+nodes. For gangs of more kinds no room is made."""
 _FIRST: Final = 16
 """Of those that wait for the same quota, so many are looked at: the first of them that may have
 room made is taken."""
@@ -129,22 +132,30 @@ def gang_of(ledger: LedgerReader, record: PodRecord) -> PodGroupState | None:
 def waits_with(
     ledger: LedgerReader, record: PodRecord
 ) -> tuple[PodGroupState | None, Sequence[PodRecord]]:
-    """A pod that waits for a node, alone; or its gang with the members that get nodes together."""
+    """A pod that waits for a node, alone; or its gang with the members that get nodes together:
+    none, while others of these still wait at a gate, or do not exist.
+    """
     group = gang_of(ledger, record)
-    lacking = lacking_members(group) if group is not None else ()
-    return (group, lacking) if lacking else (None, [record])
+    if group is None or missing_on_nodes(group) <= 0:
+        return None, [record]
+    return group, lacking_members(group)
 
 
 def lacking_members(group: PodGroupState) -> Sequence[PodRecord]:
     """Those that wait for a node and are missing there for the minimum of a gang, in order; all
-    that wait, where it says a minimum of each task. None once its minimum is on nodes: then each
-    waits for itself.
+    that wait, where it says a minimum of each task. None if they are fewer than are missing, and
+    once its minimum is on nodes: then each waits for itself.
     """
-    missing = group.minimum - group.bound - len(group.succeeded)
-    if missing <= 0:
-        return ()
+    missing = missing_on_nodes(group)
     waiting = sorted(filter(waits_for_node, group.members.values()), key=lambda r: r.sort_key)
+    if missing <= 0 or len(waiting) < missing:
+        return ()
     return waiting if group.tasks else waiting[:missing]
+
+
+def missing_on_nodes(group: PodGroupState) -> int:
+    """How many pods a gang lacks there for its minimum; 0 or less: none."""
+    return group.minimum - group.bound - len(group.succeeded)
 
 
 def cards_asked(members: Sequence[PodRecord]) -> MutableAmounts:
@@ -178,12 +189,21 @@ def _card_of(record: PodRecord) -> str:
 
 
 def may_have_room_made(ledger: LedgerReader, members: Sequence[PodRecord]) -> bool:
-    """Whether rules are enforced for all of them, in one queue, and none ends nobody for itself."""
-    return len({one.queue for one in members}) == 1 and not any(
-        one.facts.never_preempts
-        or one.facts.oversized
-        or ledger.mode_in(one.facts.namespace) is not Mode.ENFORCE
-        for one in members
+    """Whether rules are enforced for all of them, in one queue, and none ends nobody for itself;
+    and they are of few kinds.
+    """
+    kinds = {
+        (one.charge, one.request, one.facts.selector, one.facts.tolerations) for one in members
+    }
+    return (
+        len({one.queue for one in members}) == 1
+        and len(kinds) <= _MOST_KINDS
+        and not any(
+            one.facts.never_preempts
+            or one.facts.oversized
+            or ledger.mode_in(one.facts.namespace) is not Mode.ENFORCE
+            for one in members
+        )
     )
 
 

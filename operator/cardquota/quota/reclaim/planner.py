@@ -19,6 +19,8 @@ from .search import VictimSearch
 from .slots import CardSlot, CardSlots, pack
 from .victims import QueueCard, Scope, Unit, Units, members_of
 
+_LEAVING: Final = 1_024
+"""Pods that are being deleted that one step looks at: some milliseconds."""
 _NAMED: Final = 5
 """Queues that an obstacle names."""
 
@@ -104,7 +106,9 @@ class _PlanRound:
     def begin(self) -> Steps[None]:
         """Read nodes and queues."""
         yield from self._slots.read()
-        for uid in list(self._ledger.being_deleted):
+        for number, uid in enumerate(list(self._ledger.being_deleted), 1):
+            if number % _LEAVING == 0:
+                yield
             record = self._ledger.pods.get(uid)
             if record is not None and record.held:
                 self._balances.note_leaving(record, is_room=self._slots.leaves(record))

@@ -204,11 +204,13 @@ def may_still_end(
 
 def _keeps_its_minimum(group: PodGroupState | None, going: Collection[str]) -> bool:
     """Whether a gang has its minimum on nodes without these pods, by uid, or none stays of it."""
-    if group is None or not group.gang:
+    if group is None or not (group.gang or group.facts is None):
         return True
     staying = staying_members(group)
     if all(one.facts.uid in going for one in staying.everybody):
         return True
+    if group.tasks or group.facts is None:
+        return False  # who is needed is not known
     bound = [*staying.needed, *staying.elastic]
     return sum(one.facts.uid not in going for one in bound) >= group.minimum
 

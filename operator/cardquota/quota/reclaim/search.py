@@ -24,8 +24,6 @@ from .plan import MOST_VICTIMS, Beneficiary, ReclaimWay
 from .slots import CardSlot, Kind, pack
 from .victims import Member, QueueCard, Unit, Units, in_order, members_of
 
-_SLOTS: Final = 32
-"""CardSlots that one step looks at: some milliseconds."""
 _COMPARED: Final = 64
 """CardSlots with room that are compared in any case; then only those that may come before the best
 of these by what is elastic and by priority."""
@@ -122,13 +120,16 @@ class VictimSearch:
 
     def _make_room(self, kind: Kind, number: int) -> Steps[bool]:
         """End units until so many more pods of a kind have room."""
-        offers, changed = (yield from self._offers(kind)), dict[CardSlot, None]()
-        usable = set(kind.slots)
+        offers, usable = (yield from self._offers(kind)), set(kind.slots)
+        # What is left over from other kinds is there without an offer.
+        changed = {slot: None for slot in self._rooms if slot in usable}
         while number:
             fitting = next((s for s in changed if self._room(s) >= kind.amount), None)
             if fitting is not None:
                 self._rooms[fitting] = self._room(fitting) - kind.amount
                 number -= 1
+                if again := self._offer(fitting, kind):
+                    heappush(offers, again)
                 continue
             if not offers or len(self._gone) - len(self._ended) > 2 * MOST_VICTIMS:
                 return False
@@ -140,22 +141,21 @@ class VictimSearch:
             if offers and offers[0] < offer:
                 heappush(offers, offer)
                 continue
+            more = {offer.slot: None}
             for unit in offer.units:
-                changed.update((slot, None) for slot in self._end(unit) if slot in usable)
-            changed[offer.slot] = None
-            for slot in changed:
-                if slot is not taken.slot and (again := self._offer(slot, kind)):
+                more.update((slot, None) for slot in self._end(unit) if slot in usable)
+            changed.update(more)
+            for slot in more:
+                if again := self._offer(slot, kind):
                     heappush(offers, again)
-            heappush(offers, taken)
-            yield
+                yield
         return True
 
     def _offers(self, kind: Kind) -> Steps[list[_Offer]]:
         """A heap."""
         found: list[_Offer] = []
-        for number, slot in enumerate(self._units.in_order(kind.slots)):
-            if number % _SLOTS == 0:
-                yield
+        for slot in self._units.in_order(kind.slots):
+            yield  # its pods may be of large gangs
             if len(found) >= _COMPARED and self._units.level(slot) >= found[0].cost[0]:
                 break
             if offer := self._offer(slot, kind):

@@ -20,7 +20,7 @@ from .slots import CardSlot, CardSlots
 
 _PODS: Final = 4_096
 """Pods that one step looks at: some milliseconds."""
-_UNITS: Final = 256
+_UNITS: Final = 32
 """Pods of which one step makes units: the same."""
 _BOUND: Final = State.BOUND
 _LAST: Final = BoundKey("~", "", "")

@@ -133,9 +133,9 @@ def test_l7_pods_that_end_for_somebody() -> None:
     found = section(ledger, "on")
     assert found.notes[1:] == [
         (
-            f"pod <team/w> of Queue <b>: 2 pods end to make room of <{H200}> for it, since "
-            "2026-01-01T23:58:50Z, and nobody else gets that card meanwhile: <1> of them are still "
-            "there (<team/x-0>); wait"
+            f"pod <team/w> of Queue <b>: room of <{H200}> is made for it by ending 2 pods, since "
+            "2026-01-01T23:58:50Z, and nobody else gets that card meanwhile: still there: <1> "
+            "(<team/x-0>); wait"
         ),
         (
             f"pod <team/other> of Queue <b>: pods are being ended to make room of <{H200}> for "

@@ -10,7 +10,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Call, lost
-from .stage import a_card, full, no_disruption, reclaiming, runs, unplaced
+from .stage import BOTH, a_card, full, no_disruption, reclaiming, runs, unplaced
 from .test_course import GANG, a_gang_of_four, kept
 
 pytestmark = pytest.mark.fake_clock
@@ -148,6 +148,61 @@ async def test_who_starts_while_it_is_asked_who_could_end_gets_no_plan() -> None
         assert stage.script.asked
         assert not stage.script.calls
         assert stage.kept == set()
+
+
+# --- a plan that counts on another ----------------------------------------------------------------
+
+
+async def test_nobody_counts_on_what_was_to_end_for_another_and_may_not() -> None:
+    """w2 would find the rest of the room that a large pod was to make for w1."""
+    large, first = runs("v", cards=3, at=9), unplaced("w1").with_priority(1)
+    async with reclaiming(*full(5), large, first, unplaced("w2", cards=3)) as stage:
+        stage.refuses["v"] = no_disruption
+        await asyncio.sleep(LONG)
+        assert stage.victims("w1") == ["r4"]
+        assert stage.plan_of("w2") is None
+
+
+async def test_inside_queues_neither() -> None:
+    low = [runs("v", cards=3, at=9).with_priority(-5), runs("b", "blue").with_priority(-5)]
+    async with reclaiming(*full(4), *low) as stage:
+        stage.see(BOTH["red"].with_quota({H200: 7}), BOTH["blue"].with_quota({H200: 3}))
+        stage.refuses["v"] = no_disruption
+        stage.see(a_card("y").gated().with_priority(5))
+        stage.see(a_card("z", "blue", 3).gated().with_priority(4))
+        assert stage.opens() == stage.opens("blue") == []
+        await asyncio.sleep(LONG)
+        assert "b" not in stage.evicted
+
+
+@pytest.mark.parametrize("how", ["its tasks have minimums", "it is gone"])
+async def test_no_part_of_a_gang_ends_whose_group_changed_since(how: str) -> None:
+    group = a_group("g").in_queue("red").of(2)
+    members = [runs(f"x{n}", at=n).in_group("g") for n in range(8)]
+    reclaim = {"evictionsPerQueue": 1}
+    async with reclaiming(group, *members, unplaced("w", cards=2), reclaim=reclaim) as stage:
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["x7"]
+        if how == "it is gone":
+            stage.ledger.group_gone("team/g")
+        else:
+            stage.see(group.of_tasks({"worker": 2}))
+        await asyncio.sleep(100)
+        assert stage.evicted == ["x7"]
+
+
+async def test_a_queue_of_which_several_never_start_waits_whole() -> None:
+    async with reclaiming(*full(), *(unplaced(f"w{n}") for n in range(6))) as stage:
+        ended: set[str] = set()
+        for _ in range(12 * 60):
+            await asyncio.sleep(5)
+            for name in set(stage.evicted) - ended:
+                stage.goes(name)
+                stage.see(runs(f"again-{name}"))
+            ended = set(stage.evicted)
+            if len(ended) == 3 and asyncio.get_running_loop().time() > 3_000:
+                break
+        assert len(stage.evicted) == 3, "in the first hour"
 
 
 # --- a plan that is not needed any more, or cannot be served --------------------------------------

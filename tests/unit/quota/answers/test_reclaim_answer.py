@@ -293,8 +293,8 @@ def test_l7_a_plan_that_is_under_way() -> None:
     assert told(ledger, "w") == (
         "UnderWay",
         (
-            f"3 pods end to make room of <{H200}> for it, since 2026-01-02T11:58:20Z, and nobody "
-            "else gets that card meanwhile: <2> of them are still there (<x-0>, <x-1>); wait"
+            f"room of <{H200}> is made for it by ending 3 pods, since 2026-01-02T11:58:20Z, and "
+            "nobody else gets that card meanwhile: still there: <2> (<x-0>, <x-1>); wait"
         ),
     )
 
@@ -303,14 +303,14 @@ def test_l7_pods_of_other_namespaces_that_end_are_numbers() -> None:
     ledger = cluster(borrowed(bound={"x": "a 1 n1 times=4 namespace=secret"}))
     see(ledger, with_plan(unplaced("w", "b 1"), "uid-x-0"))
     text = told(ledger, "w")[1]
-    assert "meanwhile: <1> of them are still there; wait" in text
+    assert "meanwhile: still there: <1>; wait" in text
     assert "secret" not in text
 
 
 def test_l7_all_that_end_are_gone() -> None:
     ledger = cluster(borrowed())
     see(ledger, with_plan(unplaced("w", "b 1"), "uid-gone"))
-    assert "all of them are gone" in told(ledger, "w")[1]
+    assert "all are gone" in told(ledger, "w")[1]
 
 
 def test_l7_a_plan_for_another_that_lacks_the_same_card() -> None:
@@ -333,9 +333,9 @@ def test_l7_who_did_not_start_is_left_alone_for_an_hour(ago: int, state: str) ->
     assert found[0] == state
     if state == "GaveUp":
         assert found[1] == (
-            f"1 pod ended to make room of <{H200}> for it, and it did not start in time, so "
-            "nothing more is ended for it until 2026-01-02T12:00:01Z; see what else keeps it from "
-            "its nodes, in the events of the scheduler"
+            f"it did not start in time in the room of <{H200}> that was to be made by ending "
+            "1 pod, so nothing more is ended for it until 2026-01-02T12:00:01Z; see what else "
+            "keeps it from its nodes, in the events of the scheduler"
         )
 
 
