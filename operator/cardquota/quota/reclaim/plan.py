@@ -60,13 +60,6 @@ class Victim:
     namespace: str
     name: str
     queue: str
-    group: str
-    """`namespace/name` of its PodGroup; empty for none."""
-    node: str
-    """Empty if it was released and has none."""
-    priority: int
-    elastic: bool
-    """Whether its gang keeps its minimum without it."""
     charge: Charge
     """What ends with it: cards, milli-cores, bytes."""
 

@@ -208,14 +208,13 @@ class _PlanRound:
 
     def _carry_out(self, one: Beneficiary, demand: Demand, units: Sequence[Unit]) -> Plan:
         """From now on they count as gone."""
-        elastic = members_of(unit for unit in units if unit.elastic)
         ending = members_of(units, self._ended)
         for slot, amount in (gain for member in ending.values() for gain in member.gains):
             slot.room += amount
         self._balances.give_back(ending.values())
         self._ended.update(ending)
         self._serve(one, demand)
-        victims = [_victim(m.record, elastic=m.uid in elastic) for m in ending.values()]
+        victims = [_victim(member.record) for member in ending.values()]
         freed = sum(n for m in ending.values() for (_, c), n in m.holds if c == demand.card)
         return Plan(_shown(one, demand), tuple(victims), freed)
 
@@ -263,16 +262,6 @@ def _queues_of(units: Sequence[Unit]) -> tuple[str, ...]:
     return tuple(sorted(queues)[:_NAMED])
 
 
-def _victim(record: PodRecord, *, elastic: bool) -> Victim:
+def _victim(record: PodRecord) -> Victim:
     facts = record.facts
-    return Victim(
-        uid=facts.uid,
-        namespace=facts.namespace,
-        name=facts.name,
-        queue=record.queue,
-        group=facts.group,
-        node=facts.node,
-        priority=facts.priority,
-        elastic=elastic,
-        charge=record.charge,
-    )
+    return Victim(facts.uid, facts.namespace, facts.name, record.queue, record.charge)
