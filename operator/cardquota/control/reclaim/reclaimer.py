@@ -19,6 +19,7 @@ from ...metrics import Metrics
 from ...quota.ledger.ledger import Ledger
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
+from ...quota.reclaim.demands import cards_of
 from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, Obstacle, Plan, ReclaimWay
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import (
@@ -395,7 +396,7 @@ class Reclaimer:
     async def _plan(self) -> None:
         """One round: those whose plan is carried out come first, so that nobody else is promised
         their room. Each counts on what those before it free and take: so after one that is not
-        carried out as it was made none is.
+        carried out as it was made, none for the same cards is.
         """
         waiting = await self._candidates.find(self._courses, self._rooms.taken)
         keys, courses = {one.key for one in waiting}, self._courses.items()
@@ -417,12 +418,15 @@ class Reclaimer:
         lack = {r.beneficiary.key for r in found if isinstance(r, Plan) or r.obstacle is not comes}
         for key, course in courses:
             course.enough = key not in lack
-        sure = True
+        changed: set[str] = set()
         for result in found:
             if self._stop.is_set():
                 return
-            if isinstance(result, Plan) and (sure or self._is_told(result.beneficiary)):
-                sure = await self._take(result) and sure
+            if isinstance(result, Plan):
+                cards = {*cards_of(self._ledger, result.beneficiary), *result.cards}
+                counts = cards.isdisjoint(changed) or self._is_told(result.beneficiary)
+                if not (counts and await self._take(result)):
+                    changed |= cards
 
     async def _take(self, plan: Plan) -> bool:
         """Carry out a plan, or say that it would be. Returns whether it is."""

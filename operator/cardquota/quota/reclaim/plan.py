@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ..amounts import Charge
+from ..amounts import Charge, is_card
 
 MOST_VICTIMS: Final = 100
 """Pods that one plan ends. Who needs more gets no plan."""
@@ -74,6 +74,12 @@ class Plan:
     victims: tuple[Victim, ...]
     freed: int
     """Cards of the kind that the beneficiary lacks."""
+
+    @property
+    def cards(self) -> AbstractSet[str]:
+        """Those that come free."""
+        held = (row for victim in self.victims for row in victim.charge)
+        return {card for card, amount in held if amount and is_card(card)}
 
     @property
     def queues(self) -> Collection[str]:

@@ -175,6 +175,18 @@ async def test_inside_queues_neither() -> None:
         assert "b" not in stage.evicted
 
 
+async def test_one_that_does_not_go_holds_up_no_other_card() -> None:
+    others = [of_h800(f"o{n}") for n in range(8)]
+    async with reclaiming(*full(), *others, unplaced("w").with_priority(5)) as stage:
+        stage.see(a_queue("red").with_quota(BOTH_CARDS), a_queue("blue").with_quota(BOTH_CARDS))
+        stage.grace = 5
+        await asyncio.sleep(LONG + 70)
+        assert v.NOT_GONE in stage.tells("r7")
+        stage.see(unplaced("x").naming(H800).stamped("blue", {H800: 1}))
+        await asyncio.sleep(LONG)
+        assert stage.plan_of("x") is not None
+
+
 @pytest.mark.parametrize("how", ["its tasks have minimums", "it is gone"])
 async def test_no_part_of_a_gang_ends_whose_group_changed_since(how: str) -> None:
     group = a_group("g").in_queue("red").of(2)
