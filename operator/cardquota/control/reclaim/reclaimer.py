@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from itertools import chain
 from typing import Final
 
 from ...cluster.events import EventRecorder
@@ -432,11 +433,15 @@ class Reclaimer:
         """Carry out a plan, or say that it would be. Returns whether it is."""
         one = plan.beneficiary
         course = self._courses.get(one.key)
-        if course is not None:
-            return await self._go_on(course, plan)
-        if self._is_told(one):
+        if course is None and self._is_told(one):
             self._say(plan)
             return True
+        # The planner knows whom it would choose for these now, not all who were chosen.
+        others = [c.plan.victims for key, c in self._courses.items() if key != one.key]
+        if not {victim.uid for victim in plan.victims}.isdisjoint(chain(*others)):
+            return False
+        if course is not None:
+            return await self._go_on(course, plan)
         if not one.places.isdisjoint(self._rooms.taken) or self._too_many(one.way):
             return False
         if self._candidates.is_paused(one.queue, one.card) or not self._budget.allows(plan.queues):
