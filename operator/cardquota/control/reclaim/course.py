@@ -61,6 +61,11 @@ class Course:
         """Whether pods of a unit end for it, so that the others have to."""
         return any(uid in self.ended or (uid in self.asked and ends(ledger, uid)) for uid in unit)
 
+    def ending(self, ledger: LedgerReader) -> set[str]:
+        """Those that end for it, or did; also of a plan before that others were added to."""
+        chosen = {*self.plan.victims, *self.asked} - self.refused
+        return {uid for uid in chosen if uid in self.asked or ends(ledger, uid)}
+
     def refuse(self, uids: Collection[str]) -> None:
         """These may not end for it, and never return to it: others are looked for."""
         self.refused.update(uids)

@@ -322,7 +322,7 @@ class Reclaimer:
                     return
                 if leaving is None:
                     leaving = await in_slices(leaving_now(self._ledger, self._asked()))
-                leaving.add_deleted(self._ledger)
+                leaving.catch_up(self._ledger)
                 if not self._may_begin(key, course, unit, leaving):
                     continue
             if course.one is None or not await self._end(course, course.one, unit, whole):
@@ -337,7 +337,7 @@ class Reclaimer:
         asked = (one.facts.uid in course.asked for _, unit in left for one in unit)
         # While others are looked for, more may end.
         all_asked = all(asked) and (not course.short or course.vacated is not None)
-        ending = sum(u in course.asked or ends(self._ledger, u) for u in plan.victims)
+        ending = len(course.ending(self._ledger))
         if all_asked and ending and course.one is not None and not (course.over or course.told):
             course.told = True
             self._tells.room_made(key, plan, course.one, ending, course.queues)

@@ -123,18 +123,29 @@ class Leaving:
     """What pods on nodes hold that are about to go, each of them once."""
 
     def __init__(self) -> None:
-        self.uids: set[str] = set()
+        self._places: dict[str, tuple[tuple[tuple[str, str], int], ...]] = {}
+        """By uid: queues and cards, and how many."""
         self._held: MutableLeaving = {}
+
+    @property
+    def uids(self) -> AbstractSet[str]:
+        """Of these pods."""
+        return self._places.keys()
 
     def add(self, record: PodRecord) -> None:
         """Another one that goes, unless it is known."""
-        if record.facts.uid not in self.uids:
-            self.uids.add(record.facts.uid)
-            for place, amount in _held_on_node(record):
+        if record.facts.uid not in self._places:
+            places = self._places[record.facts.uid] = tuple(_held_on_node(record))
+            for place, amount in places:
                 self._held[place] = self._held.get(place, 0) + amount
 
-    def add_deleted(self, ledger: LedgerReader) -> None:
-        """Those that are being deleted by now. Costs half a millisecond by 5,000 of these."""
+    def catch_up(self, ledger: LedgerReader) -> None:
+        """Without those that are gone by now, and with those that are being deleted by now. Costs a
+        millisecond by 5,000 of them.
+        """
+        for uid in [uid for uid in self._places if uid not in ledger.pods]:
+            for place, amount in self._places.pop(uid):
+                self._held[place] -= amount
         for uid in ledger.being_deleted.keys() - self.uids:
             if (record := ledger.pods.get(uid)) is not None:
                 self.add(record)

@@ -9,7 +9,7 @@ from builders import H200, H800, a_group, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 
-from ..fakes import Call, lost
+from ..fakes import Answer, Call, lost
 from .stage import BOTH, a_card, full, no_disruption, reclaiming, runs, unplaced
 from .test_course import GANG, a_gang_of_four, kept
 
@@ -263,6 +263,38 @@ async def test_what_is_deleted_meanwhile_counts_for_what_a_queue_keeps() -> None
         pods = stage.ledger.pods.values()
         stay = [one for one in pods if one.queue == "red" and not one.facts.terminating]
         assert len(stay) == 4
+
+
+async def test_what_is_gone_within_a_look_is_not_counted_as_leaving_too() -> None:
+    """As one that ends at once; else the next one would be taken for what its queue deserves."""
+    held = [runs("b0", "blue"), runs("b1", "blue")]
+    async with reclaiming(*full(6), *held, unplaced("w", cards=2)) as stage:
+        store = stage.script.answer_to
+
+        def goes_at_once(call: Call) -> Answer:
+            answer = store(call)
+            if call.path.endswith("/r5/eviction"):
+                stage.goes("r5")
+            return answer
+
+        stage.script.answer_to = goes_at_once
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["r5", "r4"]
+        assert stage.plan_of("w") is not None
+
+
+async def test_who_was_gone_before_others_were_found_is_told_too() -> None:
+    async with reclaiming(*full(), unplaced("w", cards=2)) as stage:
+        stage.refuses, stage.refuses_late = {"r6": no_disruption}, {"r6"}
+
+        def goes_at_once(call: Call) -> None:
+            if call.path.endswith("/r6/eviction"):
+                stage.goes("r7")
+
+        stage.script.on_call = goes_at_once
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["r7", "r6", "r5"]
+        assert "by ending 2 pods of Queue <red>" in stage.text("w", v.ROOM_MADE)
 
 
 async def test_between_queues_a_gang_of_two_cards_gets_no_plan_while_one_is_taken() -> None:
