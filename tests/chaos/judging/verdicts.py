@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ..history import Change
 from .enqueues import Enqueues
@@ -45,6 +46,10 @@ class _Standing:
         return self.minimum < 2 or self.started >= self.minimum
 
 
+_MOMENT: Final = 2.0
+"""Seconds within which the gates of one decision open."""
+
+
 class Judge:
     """Follows a recount, change by change.
 
@@ -72,6 +77,8 @@ class Judge:
         """Of groups, by key."""
         self._versions = Lately[str, frozenset[str]]()
         """Of Deployments, by the beginning of their ReplicaSets' names: those that have pods."""
+        self._updated: dict[QueuePosition, float] = {}
+        """When a pod of a rolling update was last released there."""
         self._standings = Lately[str, _Standing | None]()
         """Of groups, by key; None: the group is not there."""
         self._starts = Starts(recount, calm or Calm(), reservation_timeout)
@@ -192,12 +199,16 @@ class Judge:
             self._say(change, f"{pod.key} is charged to {pod.charged_queue}, not {found}")
 
     def _beyond(self, change: Change, pod: StoredPod, place: QueuePosition) -> None:
-        """R6: what is lent is for rolling updates alone."""
+        """R6: what is lent is for rolling updates alone. Gates of one moment open in any order: who
+        borrows may have come before who fits.
+        """
         held, quotas = self._recount.held[place], self._quotas.values(place, self._since)
-        if not self._recount.lent.get(place[0]) or held <= max(quotas):
+        if not self._recount.lent.get(place[0]):
             return
         lately = self._versions.values(pod.maker.rpartition("-")[0], self._since)
-        if not pod.maker or len(frozenset().union(*lately)) < 2:
+        if pod.maker and len(frozenset().union(*lately)) >= 2:
+            self._updated[place] = change.at
+        elif held > max(quotas) and change.at - self._updated.get(place, -_MOMENT) >= _MOMENT:
             told = f"{pod.key} is released beyond the quota of {place[0]}"
             self._say(change, f"{told}, and is of no rolling update")
 

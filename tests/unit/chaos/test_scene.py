@@ -233,6 +233,7 @@ async def test_in_a_short_run_that_one_comes_until_it_was_done(
 
     known = {STANDS_STILL: still, "x": other}
     monkeypatch.setattr(schedule, "known_faults", lambda *, volcano: known)
-    lengths = replace(SHORT, faults=(STANDS_STILL, "x"))
+    wanted = (f"fault: {STANDS_STILL}",)
+    lengths = replace(SHORT, faults=(STANDS_STILL, "x"), wanted=wanted)
     await schedule.everything_else(scene, lengths, "1", NoKills(scene, lengths, "1"), over)
     assert came == ["still", "still", "other", "other", "other"]

@@ -213,6 +213,8 @@ a pod of nobody
 one of the old version
     waits other maker=web-1; opens other
     ! other is released beyond the quota of q, and is of no rolling update
+who fits, of one decision with who borrows, which comes first
+    waits new maker=web-2; waits other; goes old; opens new; opens other
 one of another Deployment
     waits other maker=api-2; opens other
     ! other is released beyond the quota of q, and is of no rolling update
