@@ -95,9 +95,10 @@ class Store:
         queue = self.team.a_queue(scene.quota)
         await self.create(queue, scene.group)
         for name, cards in scene.running.items():
+            # At once: the plane's own scheduler might choose a node with other cards, and then the
+            # leader corrects what it holds (E3).
             pod = member(name, amount=sum(cards.values())).stamped(queue.name, cards, "earlier")
-            await self.create(pod)
-            await self._bind(name)
+            await self.create(pod.on_node(NODE, at=None))
         if not self._asks_ahead:
             await self._members()
 
