@@ -30,6 +30,8 @@ def _fitting(recount: Recount, queue: str) -> list[str]:
         return rooms[key]
 
     for pod in recount.waiting(queue):
+        if pod.deleted:
+            continue  # it goes, at the latest by the garbage collector, and nobody lets it through
         group = recount.groups.get(pod.group)
         if pod.group and group is None:
             continue  # its group is not there: nobody knows how many it needs

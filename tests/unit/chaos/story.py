@@ -252,6 +252,13 @@ class Story(Teller):
         self._objects[name] = {**thing, "status": status}
         return self.put("pod", name, self._objects[name])
 
+    def is_deleted(self, name: str) -> Self:
+        """Somebody deletes it, and it is not gone yet."""
+        thing = self._objects[name]
+        meta = {**thing["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        self._objects[name] = {**thing, "metadata": meta}
+        return self.put("pod", name, self._objects[name])
+
     def goes(self, name: str) -> Self:
         return self.put("pod", name, None)
 

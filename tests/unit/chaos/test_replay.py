@@ -77,6 +77,13 @@ def test_groups_that_are_enqueued_are_counted(story: Story) -> None:
     assert counts["groups enqueued by Volcano, and judged"] == 1
 
 
+def test_who_is_being_deleted_is_not_waited_for(story: Story) -> None:
+    story.tell("waits a; pause 1; is_deleted a").pause(IN_CALM + 1)
+    assert replay(story.tell("goes a; waits b").file).too_long == []
+    story.pause(IN_CALM + 1)
+    assert len(replay(story.tell("opens b").file).too_long) == 1
+
+
 def test_a_group_that_could_be_enqueued_for_long_is_a_pause(story: Story) -> None:
     story.announces("g", {A: 2}).pause(IN_CALM + 1).announces("g", {A: 2}, {A: 2})
     (pause,) = replay(story.file).too_long
