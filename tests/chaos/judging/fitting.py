@@ -29,9 +29,8 @@ def _fitting(recount: Recount, queue: str) -> list[str]:
             rooms[key] = recount.free(queue, without=key)
         return rooms[key]
 
-    for pod in recount.waiting(queue):
-        if pod.deleted:
-            continue  # it goes, at the latest by the garbage collector, and nobody lets it through
+    # Who is being deleted goes, at the latest by the garbage collector: nobody lets it through.
+    for pod in (one for one in recount.waiting(queue) if not one.deleted):
         group = recount.groups.get(pod.group)
         if pod.group and group is None:
             continue  # its group is not there: nobody knows how many it needs

@@ -14,7 +14,7 @@ from ...quota.messages.reclaim_messages import gave_up, not_gone, who_waits
 from ...quota.reclaim.beneficiaries import may_have_room_made, reclaim_waiters
 from ...quota.reclaim.plan import PAUSE, Beneficiary, NoPlan, Plan
 from ...quota.reclaim.planner import plans
-from ...quota.reclaim.progress import taken_places, waiting_one
+from ...quota.reclaim.progress import taken_places, time_given, waiting_one
 from ...quota.reclaim.slots import LATE
 from ...quota.steps import to_its_end
 from ...quota.words import MOST_LISTED, time_text
@@ -145,7 +145,8 @@ def _in_vain(ledger: Ledger, settings: Settings, now: float) -> Iterator[Finding
                 )
         one = waiting_one(ledger, key, plan.card)
         if one is not None and plan.gave_up and now < plan.gave_up + PAUSE:
-            why, _, advice = gave_up(plan.card, settings.reservation_timeout).partition("; ")
+            within = time_given(plan, settings.reservation_timeout)
+            why, _, advice = gave_up(plan.card, within).partition("; ")
             about = "PodGroup" if one.gang else "Pod", one.namespace, one.name
             yield Finding(
                 *(FindingKind.RECLAIM, *about, v.RECLAIM_GAVE_UP, why, advice),

@@ -9,6 +9,7 @@ from ...quota.messages import reclaim_messages as m
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
 from ...quota.reclaim.plan import Beneficiary, Plan, ReclaimWay
+from ...quota.reclaim.progress import time_given
 
 
 class ReclaimEvents:
@@ -58,9 +59,9 @@ class ReclaimEvents:
         text = m.room_made(plan.card, one.amount, ending, sorted(queues), self._timeout)
         self._tell(key, "Normal", v.ROOM_MADE, text, topic=str(plan.since))
 
-    def gave_up(self, key: str, plan: PlanRecord, within: float) -> None:
-        """It did not start in time: within so many seconds."""
-        text = m.gave_up(plan.card, within)
+    def gave_up(self, key: str, plan: PlanRecord) -> None:
+        """It did not start in time."""
+        text = m.gave_up(plan.card, time_given(plan, self._timeout))
         self._tell(key, "Warning", v.RECLAIM_GAVE_UP, text, topic=str(plan.since))
 
     def would_reclaim(self, plan: Plan) -> None:

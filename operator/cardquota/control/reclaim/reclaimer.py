@@ -267,17 +267,15 @@ class Reclaimer:
             return
         waits = left or any(map(self._is_leaving, plan.victims))
         course.vacated = None if waits else now if course.vacated is None else course.vacated
-        in_all = PLAN_TIME + self._timeout
-        if wall - plan.since >= in_all:
-            self._give_up(key, course, in_all)
-        elif course.vacated is not None and now - course.vacated >= self._timeout:
-            self._give_up(key, course, self._timeout)
+        vacated = course.vacated is not None and now - course.vacated >= self._timeout
+        if vacated or wall - plan.since >= PLAN_TIME + self._timeout:
+            self._give_up(key, course)
 
-    def _give_up(self, key: str, course: Course, within: float) -> None:
+    def _give_up(self, key: str, course: Course) -> None:
         course.over, course.gave_up = True, int(self._wall_clock())
         if course.one is not None and course.asked:
             self._candidates.in_vain(key, course.one.queue, course.plan.card)
-        self._tells.gave_up(key, course.plan, within)
+        self._tells.gave_up(key, course.plan._replace(gave_up=course.gave_up))
 
     async def _put_away(self, key: str, course: Course) -> None:
         """Take away what stands on who waits, or write that it was in vain."""

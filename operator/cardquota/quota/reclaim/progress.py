@@ -30,6 +30,14 @@ MutableLeaving = dict[tuple[str, str], int]
 """By queue and card."""
 
 
+def time_given(plan: PlanRecord, timeout: float) -> float:
+    """Seconds within which one should have started whose plan was given up. `timeout`: those of
+    `reservationTimeout`, which begin once all that end for it are gone.
+    """
+    in_all = PLAN_TIME + timeout
+    return in_all if plan.gave_up - plan.since >= int(in_all) else timeout
+
+
 def waiting_one(ledger: LedgerReader, key: str, card: str) -> Beneficiary | None:
     """The pod, by uid, or gang, by `namespace/name`, as it waits now for a card: for nodes, or at
     the gate. None: it does no longer: it has started, is gone, or about to go.

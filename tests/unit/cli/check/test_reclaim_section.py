@@ -35,8 +35,8 @@ def borrowed(**more: Any) -> dict[str, Any]:
     }
 
 
-def with_plan(ledger: Ledger, *victims: str, gave_up: int = 0) -> None:
-    plan = PlanRecord("t", int(NOW) - 100, "reclaim", H200, victims, gave_up)
+def with_plan(ledger: Ledger, *victims: str, gave_up: int = 0, ago: int = 100) -> None:
+    plan = PlanRecord("t", int(NOW) - ago, "reclaim", H200, victims, gave_up)
     see(ledger, unplaced("w", "b 1").annotated(v.RECLAIM_PLAN, plan_text(plan)))
 
 
@@ -167,6 +167,14 @@ def test_l7_one_that_did_not_start_in_the_room_that_was_made() -> None:
     assert len(found.notes) == 1
     later = section(ledger, "on", GAVE_UP + 3_600.0)
     assert (later.findings, len(later.notes)) == ([], 2)
+
+
+@pytest.mark.parametrize(("ago", "within"), [(1_259, 300), (1_260, 1_200)])
+def test_l7_within_what_time_it_did_not_start(ago: int, within: int) -> None:
+    ledger = cluster(borrowed())
+    with_plan(ledger, "uid-gone", gave_up=GAVE_UP, ago=ago)
+    (one,) = section(ledger, "on").findings
+    assert f"did not start within <{within}> s" in one.why
 
 
 @pytest.mark.parametrize("kind", ["pods", "nodes"])
