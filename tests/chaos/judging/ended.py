@@ -23,6 +23,8 @@ class _Need:
     plan: StoredPlan
     ended: Counter[str] = field(default_factory=Counter)
     """Cards, by unit."""
+    passed_on: int = 0
+    """Cards that others took since, to whose queue they were owed: then others end for it (L5)."""
 
 
 class EndedForOthers:
@@ -49,6 +51,8 @@ class EndedForOthers:
         found: list[str] = []
         if pod.plan is not None and (same is None or same.plan != pod.plan):
             found += self._planned(pod, pod.plan)
+        if pod.node and (same is None or not same.node):
+            self._started(pod)
         if pod.evicted and (same is None or not same.evicted):
             found += [f"{pod.key} is ended, and {what}" for what in self._ended(pod)]
         return found
@@ -65,6 +69,13 @@ class EndedForOthers:
         if plan.way == "reclaim" and pod.amount > owed:
             return [f"pods end for {pod.key}, to whose queue {max(0, owed)} of {plan.card} is owed"]
         return []
+
+    def _started(self, pod: StoredPod) -> None:
+        for (uid, way), need in self._needs.items():
+            position = pod.charged_queue, need.plan.card
+            took = pod.charge.get(position, 0) if way == "reclaim" and uid != pod.uid else 0
+            if took and need.ended and self._bound(position) <= self._deserved(position):
+                need.passed_on += took
 
     def _ended(self, pod: StoredPod) -> Iterable[str]:
         self.seen += 1
@@ -85,8 +96,9 @@ class EndedForOthers:
             yield f"{position[0]} keeps less than the {self._deserved(position)} it deserves"
         need.ended[pod.group if pod.group and not rest else pod.uid] += pod.amount
         total = need.ended.total()
-        if any(total - amount >= need.amount for amount in need.ended.values()):
-            yield f"{total} have ended for {need.key}, which needs {need.amount}"
+        needed = need.amount + need.passed_on
+        if any(total - amount >= needed for amount in need.ended.values()):
+            yield f"{total} have ended for {need.key}, which needs {needed}"
 
     def _runs(
         self, pods: Iterable[StoredPod], plan: StoredPlan | None = None

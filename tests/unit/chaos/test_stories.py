@@ -335,6 +335,16 @@ one before it stands on who waits
 a plan that is done twice
     lends w x y z; owed o; plans o z; ends z; plans o y; ends y
     ! y is ended, and 2 have ended for o, which needs 1
+another, once the first's room went to one that was owed it
+    lends w x y z; owed p; owed o; plans o z; ends z; goes z; runs p few-0; plans o y; ends y
+but not a third
+    lends w x y z; owed p; owed o; plans o z; ends z; goes z; runs p few-0; plans o y; ends y;
+    plans o x; ends x
+    ! x is ended, and b keeps less than the 2 it deserves
+    ! x is ended, and 3 have ended for o, which needs 2
+nor where it went to one that borrows
+    lends w x y z; owed o; plans o z; ends z; goes z; lends v; plans o y; ends y
+    ! y is ended, and 2 have ended for o, which needs 1
 one that stood in the plan of somebody who is gone, too
     lends w x y z; owed p; plans p z; goes p; owed o; plans o z; ends z; plans o y; ends y
     ! y is ended, and 2 have ended for o, which needs 1
