@@ -60,6 +60,11 @@ TAKING_BACK: Final = (
         say(m.ended_in_vain, _H200, 3, _SINCE),
         "See `kubectl describe pod`.",
     ),
+    _told(
+        "Pods ended for several others of its queue, and these did not start.",
+        say(m.paused, _RESEARCH, _H200, 3, _SINCE),
+        "See `kubectl describe pod` of those.",
+    ),
     _told("Pods end for another that lacks the same card.", say(m.ends_for_another, _H200)),
     _told("Its queue has the annotation that says so.", say(m.off_in_queue, _RESEARCH)),
     _told("Its priority class says so.", say(m.never_preempts)),

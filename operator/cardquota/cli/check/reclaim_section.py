@@ -12,6 +12,7 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.messages import reclaim_answer_messages as m
 from ...quota.messages.reclaim_messages import gave_up, not_gone, who_waits
 from ...quota.reclaim.beneficiaries import may_have_room_made, reclaim_waiters
+from ...quota.reclaim.pauses import in_vain, paused_until
 from ...quota.reclaim.plan import PAUSE, Beneficiary, NoPlan, Plan
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import taken_places, time_given, waiting_one
@@ -52,6 +53,7 @@ class _Notes:
         self._ledger = ledger
         self._reclaim = settings.reclaim
         self._now = now
+        self._in_vain = in_vain(ledger, now).values()
         self._open = {key: plan for key, plan in ledger.plans.items() if not plan.gave_up}
 
     def all(self) -> Iterator[str]:
@@ -114,6 +116,8 @@ class _Notes:
         mode = self._reclaim.mode_in(facts.reclaim_mode if facts is not None else None)
         plan = self._ledger.plans.get(one.key)
         decided = plan is not None and self._now < (plan.gave_up or self._now) + PAUSE
+        if mode is v.ReclaimMode.ON:
+            decided = decided or paused_until(self._in_vain, one.queue, one.card) is not None
         return mode is not v.ReclaimMode.OFF and not decided
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from ...loop.timing import in_slices
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reclaim.beneficiaries import preempt_waiters, reclaim_waiters
+from ...quota.reclaim.pauses import InVain, in_vain, paused_until
 from ...quota.reclaim.plan import PAUSE, Beneficiary
 from ...quota.reclaim.progress import started
 from ...quota.reclaim.reclaim_notes import ReclaimNotes
@@ -16,10 +17,6 @@ from ...settings import Settings
 
 _MOST: Final = 256
 """So many are looked at in one look: those first who have waited for it most."""
-
-
-_MOST_IN_VAIN: Final = 3
-"""Of a queue and card so many may not start in the room made for them, in an hour."""
 
 
 class Candidates:
@@ -42,8 +39,8 @@ class Candidates:
         self._wall_clock = wall_clock
         self._unserved: dict[tuple[str, str], float] = {}
         """By queue and card: until when nothing ends for it, as who pods ended for went away."""
-        self._in_vain: dict[str, tuple[str, str, float]] = {}
-        """By key of who did not start in its room: queue, card, and until when that counts."""
+        self._in_vain: dict[str, InVain] = {}
+        """By key of who did not start in its room. It stands on who waits, too: after a term."""
         self._would: dict[str, float] = {}
         """By key of who waits: when it was told what would be done."""
         self._looked: dict[str, float] = {}
@@ -55,14 +52,14 @@ class Candidates:
 
     def in_vain(self, key: str, queue: str, card: str) -> None:
         """One of a queue did not start in the room that was made for it, and still waits."""
-        self._in_vain[key] = queue, card, self._clock() + PAUSE
+        self._in_vain[key] = InVain(queue, card, self._wall_clock() + PAUSE)
 
     def is_paused(self, queue: str, card: str) -> bool:
         """Whether nothing ends for a queue and card, as who pods ended for went away, or as several
         that still wait did not start: others of them may be of their kind.
         """
-        in_vain = [(name, which) for name, which, _ in self._in_vain.values()]
-        return (queue, card) in self._unserved or in_vain.count((queue, card)) >= _MOST_IN_VAIN
+        several = paused_until(self._in_vain.values(), queue, card) is not None
+        return several or (queue, card) in self._unserved
 
     def was_told(self, key: str) -> None:
         """What would end for one that waits was said."""
@@ -86,7 +83,7 @@ class Candidates:
             reclaim_waiters(self._ledger, self._notes.since, now, self._reclaim.after)
         )
         found += await in_slices(preempt_waiters(self._ledger, created))
-        self._look_after_those_in_vain(now)
+        self._look_after_those_in_vain(carried_out)
         keys = {one.key for one in found}
         self._would = {key: at for key, at in self._would.items() if key in keys}
         self._looked = {key: at for key, at in self._looked.items() if key in keys}
@@ -105,17 +102,19 @@ class Candidates:
         others.sort(key=lambda one: self.mode_in(one.queue) is ReclaimMode.DRY_RUN)
         return [*(one for one in found if one.key in carried_out), *others]
 
-    def _look_after_those_in_vain(self, now: float) -> None:
+    def _look_after_those_in_vain(self, carried_out: Collection[str]) -> None:
         """Who goes away within its pause leaves the rest of it to its queue: else another one in
         its place would have pods ended at once.
         """
-        ledger = self._ledger
-        for key, (queue, card, until) in list(self._in_vain.items()):
-            there = key in ledger.pods or key in ledger.groups
-            if until <= now or not there or started(ledger, key):
-                del self._in_vain[key]
-            if until > now and not there:
-                self._unserved[queue, card] = until
+        ledger, wall = self._ledger, self._wall_clock()
+        before, self._in_vain = self._in_vain, in_vain(ledger, wall)
+        for key, one in before.items():
+            if key in self._in_vain or one.until <= wall or started(ledger, key):
+                continue
+            if key in carried_out:
+                self._in_vain[key] = one  # what was just written is not seen yet
+            elif key not in ledger.pods and key not in ledger.groups:
+                self._unserved[one.queue, one.card] = self._clock() + one.until - wall
 
     def _may_have(self, one: Beneficiary) -> bool:
         """Whether anything may be done, or said, for it now."""

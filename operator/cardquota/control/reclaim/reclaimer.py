@@ -273,7 +273,7 @@ class Reclaimer:
 
     def _give_up(self, key: str, course: Course) -> None:
         course.over, course.gave_up = True, int(self._wall_clock())
-        if course.one is not None and course.asked:
+        if course.one is not None:
             self._candidates.in_vain(key, course.one.queue, course.plan.card)
         self._tells.gave_up(key, course.plan._replace(gave_up=course.gave_up))
 

@@ -232,8 +232,9 @@ class ReclaimAnswer(Wire):
     state: str
     """In one word. Of a workload that waits: Possible, DryRun (it would be, if the setting reclaim
     were on), UnderWay (pods end for it), GaveUp (they did, in vain), Behind (pods end for another),
-    Off, NeverPreempts, NotOwed, NobodyAbove, LittleAbove, Protected, DisruptionBudget,
-    NoRoomOnNodes, TooMany, Leaving, RoomOnNodes. Of one that has cards: MayEnd, Ends (it was
+    Paused (they did, in vain, for several others of its queue), Off, NeverPreempts, NotOwed,
+    NobodyAbove, LittleAbove, Protected, DisruptionBudget, NoRoomOnNodes, TooMany, Leaving,
+    RoomOnNodes. Of one that has cards: MayEnd, Ends (it was
     chosen), NotPreemptable, PastAdmission, StaticPod, NotEnforced, NotReclaimable, NothingBorrowed,
     MoreThanBorrowed, TooMany."""
     message: str

@@ -29,6 +29,7 @@ from ..reclaim.beneficiaries import (
     waits_for_node,
     waits_with,
 )
+from ..reclaim.pauses import MOST_IN_VAIN, in_vain, paused_until
 from ..reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay
 from ..reclaim.planner import plan_for
 from ..reclaim.progress import taken_places, waiting_one
@@ -78,7 +79,7 @@ def for_waiting(
     one, members = found
     told = _plan_told(ledger, one, record, rules)
     if told is None:
-        told = _not_asked(ledger, one, members, rules)
+        told = _not_asked(ledger, one, members, rules) or _paused(ledger, one, rules)
     if told is not None:
         return told
     if not may_have_room_made(ledger, members):
@@ -168,14 +169,27 @@ def _not_asked(
     return None
 
 
+def _paused(ledger: LedgerReader, one: Beneficiary, rules: ReclaimRules) -> ReclaimAnswer | None:
+    """Several others of its queue did not start in the room that was made for them."""
+    until = paused_until(in_vain(ledger, rules.wall).values(), one.queue, one.card)
+    if until is None or _is_told(ledger, one, rules):
+        return None
+    return _told("Paused", m.paused(one.queue, one.card, MOST_IN_VAIN, time_text(int(until))), one)
+
+
+def _is_told(ledger: LedgerReader, one: Beneficiary, rules: ReclaimRules) -> bool:
+    """Whether it is only told what would end."""
+    account = ledger.account(one.queue)
+    facts = account.facts if account is not None else None
+    mode = rules.mode_in(facts.reclaim_mode if facts is not None else None)
+    return mode is ReclaimMode.DRY_RUN
+
+
 def _could_end(
     ledger: LedgerReader, plan: Plan, members: Sequence[PodRecord], rules: ReclaimRules
 ) -> ReclaimAnswer:
     one = plan.beneficiary
-    account = ledger.account(one.queue)
-    facts = account.facts if account is not None else None
-    mode = rules.mode_in(facts.reclaim_mode if facts is not None else None)
-    dry_run = mode is ReclaimMode.DRY_RUN
+    dry_run = _is_told(ledger, one, rules)
     seconds, pods = _due(members, one, rules), len(plan.victims)
     if one.way is ReclaimWay.RECLAIM:
         queues = [*plan.queues]

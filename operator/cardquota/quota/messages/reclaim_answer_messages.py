@@ -59,6 +59,15 @@ def ended_in_vain(card: str, number: int, until: str) -> str:
     )
 
 
+def paused(queue: str, card: str, number: int, until: str) -> str:
+    """So many others of its queue did not start in time. `until`: when one more may be tried."""
+    return (
+        f"nothing is ended for Queue <{show(queue)}> and <{show(card)}> until {show(until)}: "
+        f"at least <{number}> of its pods and groups that wait did not start in the room that was "
+        "to be made for them; see what keeps them from their nodes, in the events of the scheduler"
+    )
+
+
 def ends_for_another(card: str) -> str:
     """A plan for the same card is being carried out, for somebody else."""
     return (

@@ -169,6 +169,17 @@ def test_l7_one_that_did_not_start_in_the_room_that_was_made() -> None:
     assert (later.findings, len(later.notes)) == ([], 2)
 
 
+@pytest.mark.parametrize("mode", ["on", "dryRun"])
+def test_l7_where_several_did_not_start_nothing_is_planned_for_others(mode: str) -> None:
+    ledger = cluster(borrowed(unplaced=dict.fromkeys(("w", "x", "y", "z"), "b 1")))
+    for name in ("w", "x", "y"):
+        plan = PlanRecord("t", int(NOW) - 100, "reclaim", H200, ("uid-gone",), GAVE_UP)
+        see(ledger, unplaced(name, "b 1").annotated(v.RECLAIM_PLAN, plan_text(plan)))
+    found = section(ledger, mode)
+    assert [one.name for one in found.findings] == ["w", "x", "y"]
+    assert len(found.notes) == (1 if mode == "on" else 2)
+
+
 @pytest.mark.parametrize(("ago", "within"), [(1_259, 300), (1_260, 1_200)])
 def test_l7_within_what_time_it_did_not_start(ago: int, within: int) -> None:
     ledger = cluster(borrowed())

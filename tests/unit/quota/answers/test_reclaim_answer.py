@@ -339,6 +339,34 @@ def test_l7_who_did_not_start_is_left_alone_for_an_hour(ago: int, state: str) ->
         )
 
 
+@pytest.mark.parametrize(
+    ("ago", "state", "mode"),
+    [
+        ((60, 70, 80), "Paused", "on"),
+        ((60, 80), "Possible", "on"),
+        ((60, 70, 80), "DryRun", "dryRun"),
+        ((60, 70, 3_600), "Possible", "on"),
+        ((60, 70, 80, 3_599), "Paused", "on"),
+    ],
+)
+def test_l7_where_several_others_did_not_start_it_is_told_until_when(
+    ago: tuple[int, ...], state: str, mode: str
+) -> None:
+    ledger = cluster(borrowed(unplaced={"w": "b 1", "other": "b 1", "of-c": "c 1"}))
+    see(ledger, with_plan(unplaced("of-c", "c 1"), "uid-gone", gave_up=(WALL or 0) - 10))
+    for number, seconds in enumerate(ago):
+        gave_up = (WALL or 0) - seconds
+        see(ledger, with_plan(unplaced(f"v{number}", "b 1"), "uid-gone", gave_up=gave_up))
+    found = told(ledger, "w", in_mode(mode))
+    assert found[0] == state
+    if state == "Paused":
+        assert found[1] == (
+            f"nothing is ended for Queue <b> and <{H200}> until 2026-01-02T12:58:40Z: at least <3> "
+            "of its pods and groups that wait did not start in the room that was to be made for "
+            "them; see what keeps them from their nodes, in the events of the scheduler"
+        )
+
+
 # --- one that waits for its queue's quota ---------------------------------------------------------
 
 
