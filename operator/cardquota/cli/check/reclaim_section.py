@@ -13,9 +13,10 @@ from ...quota.messages import reclaim_answer_messages as m
 from ...quota.messages.reclaim_messages import gave_up, not_gone, who_waits
 from ...quota.reclaim.beneficiaries import may_have_room_made, reclaim_waiters
 from ...quota.reclaim.pauses import in_vain, paused_until
+from ...quota.reclaim.places import served_by_plans, taken_places
 from ...quota.reclaim.plan import PAUSE, Beneficiary, NoPlan, Plan
 from ...quota.reclaim.planner import plans
-from ...quota.reclaim.progress import taken_places, time_given, waiting_one
+from ...quota.reclaim.progress import time_given, waiting_one
 from ...quota.reclaim.slots import LATE
 from ...quota.steps import to_its_end
 from ...quota.words import MOST_LISTED, time_text
@@ -62,16 +63,19 @@ class _Notes:
             yield from self._under_way(key)
         taken = taken_places(self._ledger)
         waiting = [one for one in self._waiting() if self._is_asked(one)]
-        others = [one for one in waiting if one.places.isdisjoint(taken)]
+        others = [one for one in waiting if not taken.bar(one)]
         past = self._reclaim.past_admission
-        found = to_its_end(plans(self._ledger, others[:_MOST], past_admission=past, now=self._now))
+        before = served_by_plans(self._ledger)
+        those = [*before.values(), *others[:_MOST]]
+        results = to_its_end(plans(self._ledger, those, past_admission=past, now=self._now))
+        found = [result for result in results if result.beneficiary.key not in before]
         ends = [self._would_end(one) for one in found if isinstance(one, Plan)]
         yield from ends[:MOST_TOLD]
         if len(ends) > MOST_TOLD:
             yield m.more_wait(len(ends) - MOST_TOLD, would_end=True)
         vain = [
             *(_of(one.beneficiary, obstacle_text(one)) for one in found if isinstance(one, NoPlan)),
-            *(_of(one, m.ends_for_another(one.card)) for one in waiting if one.places & taken),
+            *(_of(one, m.ends_for_another(one.card)) for one in waiting if taken.bar(one)),
         ]
         yield from vain[:MOST_TOLD]
         if len(vain) > MOST_TOLD:

@@ -1,13 +1,13 @@
 """For whom plans are made now, of all that wait for room (L3, L5)."""
 
 from collections.abc import Callable, Collection
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ...loop.timing import in_slices
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reclaim.beneficiaries import preempt_waiters, reclaim_waiters
 from ...quota.reclaim.pauses import InVain, in_vain, paused_until
+from ...quota.reclaim.places import TakenPlaces
 from ...quota.reclaim.plan import PAUSE, Beneficiary
 from ...quota.reclaim.progress import started
 from ...quota.reclaim.reclaim_notes import ReclaimNotes
@@ -50,7 +50,7 @@ class Candidates:
         """Pods ended for one of a queue that never started."""
         self._unserved[queue, card] = self._clock() + PAUSE
 
-    def in_vain(self, key: str, queue: str, card: str) -> None:
+    def gave_up(self, key: str, queue: str, card: str) -> None:
         """One of a queue did not start in the room that was made for it, and still waits."""
         self._in_vain[key] = InVain(queue, card, self._wall_clock() + PAUSE)
 
@@ -71,12 +71,8 @@ class Candidates:
         facts = account.facts if account is not None else None
         return self._reclaim.mode_in(facts.reclaim_mode if facts is not None else None)
 
-    async def find(
-        self, carried_out: Collection[str], taken: AbstractSet[tuple[str, str]]
-    ) -> list[Beneficiary]:
-        """Who waits for room, in order; first those whose plan is carried out, by key. `taken`:
-        where no other is made.
-        """
+    async def find(self, carried_out: Collection[str], taken: TakenPlaces) -> list[Beneficiary]:
+        """Who waits for room, in order; first those whose plan is carried out, by key."""
         now = self._clock()
         created = time_text(int(max(0.0, self._wall_clock() - self._preempt_after)))
         found = await in_slices(
@@ -91,7 +87,7 @@ class Candidates:
         others = [
             one
             for one in found
-            if one.key not in carried_out and one.places.isdisjoint(taken) and self._may_have(one)
+            if one.key not in carried_out and not taken.bar(one) and self._may_have(one)
         ]
         if len(others) > _MOST:
             longest = sorted(others, key=lambda one: self._looked.get(one.key, 0.0))[:_MOST]

@@ -1,11 +1,13 @@
 """A plan that is being carried out (L5)."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
+from ...quota.reclaim.places import ends
 from ...quota.reclaim.plan import Beneficiary, ReclaimWay
 from ...quota.reclaim.progress import borrowed_without, units_of
 
@@ -20,8 +22,8 @@ class Course:
     queues: set[str] = field(default_factory=set)
     """Of its victims, as far as they were seen."""
     borrowed: int = 0
-    """How much of the card all queues hold on nodes beyond what they deserve, without its victims:
-    when it began."""
+    """How much of the card all queues held on nodes beyond what they deserve when it began, without
+    those that end for anybody."""
     one: Beneficiary | None = None
     """Who waits, as it was last seen."""
     asked: dict[str, float] = field(default_factory=dict)
@@ -36,6 +38,8 @@ class Course:
     """Whether one of them may not end, so that others are looked for."""
     enough: bool = False
     """Whether who waits would have room without any more, as it was last found."""
+    comes: bool = False
+    """Whether that is room of pods that are being deleted, for it or for others."""
     starves: bool = False
     """Whether a unit that is larger than the budgets waits for a minute in which nobody ends."""
     told: bool = False
@@ -71,19 +75,24 @@ class Course:
         self.refused.update(uids)
         self.short = True
 
-    def went_to_owed(self, ledger: LedgerReader) -> bool:
+    def all_end(self, ledger: LedgerReader) -> bool:
+        """Whether nobody is still to be asked to end for it."""
+        victims = self.plan.victims
+        return not self.short and all(uid in self.refused or ends(ledger, uid) for uid in victims)
+
+    def went_to_owed(self, ledger: LedgerReader, borrowed: int) -> bool:
         """Whether all its victims are gone, and nobody has their room beyond what his queue
-        deserves.
+        deserves. `borrowed`: as the field of that name, now.
         """
         plan = self.plan
-        gone = all(uid in self.refused or uid not in ledger.pods for uid in plan.victims)
-        if plan.way != ReclaimWay.RECLAIM or not gone:
+        if self.vacated is None or self.short or plan.way != ReclaimWay.RECLAIM:
             return False
-        return borrowed_without(ledger, plan.card, plan.victims) <= self.borrowed
+        gone = all(uid in self.refused or uid not in ledger.pods for uid in plan.victims)
+        return gone and borrowed <= self.borrowed
 
     def take_over(self, before: "Course") -> None:
         """Others end for the same one, beside those that do already."""
-        self.one, self.asked = before.one, before.asked
+        self.one, self.asked, self.borrowed = before.one, before.asked, before.borrowed
         self.ended, self.refused = before.ended, before.refused
         self.queues |= before.queues
 
@@ -93,12 +102,44 @@ def course_of(ledger: LedgerReader, plan: PlanRecord, now: float) -> Course:
     course = Course(plan, tuple(units_of(ledger, plan.victims)))
     there = {uid: ledger.pods[uid] for uid in plan.victims if uid in ledger.pods}
     course.queues = {record.queue for record in there.values()}
-    course.borrowed = borrowed_without(ledger, plan.card, plan.victims)
     course.asked = {uid: now for uid, record in there.items() if record.facts.terminating}
     return course
 
 
-def ends(ledger: LedgerReader, uid: str) -> bool:
-    """Whether a pod is gone, or is being deleted."""
-    record = ledger.pods.get(uid)
-    return record is None or record.facts.terminating
+class Courses:
+    """All plans that are carried out in a term."""
+
+    def __init__(self, ledger: LedgerReader) -> None:
+        self._ledger = ledger
+        self._by_key: dict[str, Course] = {}
+
+    @property
+    def by_key(self) -> Mapping[str, Course]:
+        """By uid or `namespace/name` of who waits. Goes with what is put."""
+        return self._by_key
+
+    def put(self, key: str, course: Course | None) -> None:
+        """It is carried out from now on, or none is. So others end, or stay, and what queues have
+        borrowed without them is another amount for all.
+        """
+        before = self._by_key.get(key)
+        was = {one.plan.card: self.borrowed(one.plan.card) for one in (before, course) if one}
+        if course is None:
+            self._by_key.pop(key, None)
+        else:
+            self._by_key[key] = course
+        for card, amount in was.items():
+            more = self.borrowed(card) - amount
+            for one in self._by_key.values():
+                one.borrowed += more if one.plan.card == card else 0
+        if course is not None and (before is None or before.plan.card != course.plan.card):
+            course.borrowed = self.borrowed(course.plan.card)
+
+    def borrowed(self, card: str) -> int:
+        """How much of a card all queues hold on nodes beyond what they deserve, without those that
+        end by plans between queues. Costs by the queues.
+        """
+        plans = (course.plan for course in self._by_key.values())
+        wanted = ReclaimWay.RECLAIM, card
+        ends = [plan.victims for plan in plans if (plan.way, plan.card) == wanted]
+        return borrowed_without(self._ledger, card, chain(*ends))

@@ -21,7 +21,8 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.plan_record import PlanRecord
 from ...quota.pods.pod_record import PodRecord
 from ...quota.reclaim.demands import cards_of
-from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, Obstacle, Plan, ReclaimWay
+from ...quota.reclaim.places import ends
+from ...quota.reclaim.plan import MOST_VICTIMS, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import (
     PLAN_TIME,
@@ -40,7 +41,7 @@ from ...quota.vocabulary import ReclaimMode
 from ...quota.words import logged
 from ...settings import Settings
 from .candidates import Candidates
-from .course import Course, course_of, ends
+from .course import Course, Courses, course_of
 from .ending import NO_ANSWERS, Ending
 from .evictions import EvictionAnswer, EvictionBudget
 from .plan_writer import PlanWriter
@@ -107,8 +108,8 @@ class Reclaimer:
 
     def _reset(self, term: str, now: float) -> None:
         self._term, self._begun = term, now
-        self._courses: dict[str, Course] = {}
-        """By uid or `namespace/name` of who waits."""
+        self._table = Courses(self._ledger)
+        self._courses = self._table.by_key
         self._rooms = PlanRooms(self._ledger, self._courses, self._changed, self._clock)
         self._candidates = Candidates(
             self._ledger, self._settings, self._notes, self._clock, self._wall_clock
@@ -219,7 +220,7 @@ class Reclaimer:
         for key, plan in list(self._ledger.plans.items()):
             course = self._courses.get(key)
             if plan.gave_up:
-                self._courses.pop(key, None)
+                self._table.put(key, None)
             elif course is None and self._stays_on_pod(key, plan):
                 pass
             elif course is None or course.plan != plan:
@@ -234,9 +235,10 @@ class Reclaimer:
         """A plan was written, or was there when the term began. One that another term wrote later
         is over: its victims may not be those of now.
         """
-        course = self._courses[key] = course_of(self._ledger, plan, self._clock())
+        course = course_of(self._ledger, plan, self._clock())
         if before is not None:
             course.take_over(before)
+        self._table.put(key, course)
         course.over = plan.term != self._term and self._inherited.get(key) != plan
         if not course.over:
             _LOG.info("pods end for %s: %d of <%s>", logged(key), len(plan.victims), plan.card)
@@ -266,7 +268,8 @@ class Reclaimer:
             course.over = True
             return
         waits = left or any(map(self._is_leaving, plan.victims))
-        course.vacated = None if waits else now if course.vacated is None else course.vacated
+        begins = course.vacated is None or course.comes  # others' room, where they have its own
+        course.vacated = None if waits else now if begins else course.vacated
         vacated = course.vacated is not None and now - course.vacated >= self._timeout
         if vacated or wall - plan.since >= PLAN_TIME + self._timeout:
             self._give_up(key, course)
@@ -274,14 +277,14 @@ class Reclaimer:
     def _give_up(self, key: str, course: Course) -> None:
         course.over, course.gave_up = True, int(self._wall_clock())
         if course.one is not None:
-            self._candidates.in_vain(key, course.one.queue, course.plan.card)
+            self._candidates.gave_up(key, course.one.queue, course.plan.card)
         self._tells.gave_up(key, course.plan._replace(gave_up=course.gave_up))
 
     async def _put_away(self, key: str, course: Course) -> None:
         """Take away what stands on who waits, or write that it was in vain."""
         ledger, plan = self._ledger, course.plan
         if key not in ledger.plans or self._stays_on_pod(key, plan):
-            del self._courses[key]
+            self._table.put(key, None)
             return
         left = plan._replace(gave_up=course.gave_up) if course.gave_up else None
         await self._plan_writer.write(key, left)
@@ -413,10 +416,14 @@ class Reclaimer:
                 now=self._wall_clock(),
             )
         )
-        comes = Obstacle.LEAVING
-        lack = {r.beneficiary.key for r in found if isinstance(r, Plan) or r.obstacle is not comes}
+        results = {result.beneficiary.key: result for result in found}
         for key, course in courses:
-            course.enough = key not in lack
+            result = results.get(key)
+            course.comes = isinstance(result, NoPlan) and result.obstacle is Obstacle.LEAVING
+            course.enough = course.comes or result is None
+            borrowed = self._table.borrowed(course.plan.card)
+            if isinstance(result, Plan) and course.went_to_owed(self._ledger, borrowed):
+                course.over = True  # others end for it instead
         changed: set[str] = set()
         for result in found:
             if self._stop.is_set():
@@ -440,7 +447,7 @@ class Reclaimer:
             return False
         if course is not None:
             return await self._go_on(course, plan)
-        if not one.places.isdisjoint(self._rooms.taken) or self._too_many(one.way):
+        if self._rooms.taken.bar(one) or self._too_many(one.way):
             return False
         if self._candidates.is_paused(one.queue, one.card) or not self._budget.allows(plan.queues):
             return False
@@ -455,8 +462,6 @@ class Reclaimer:
         if course.short:
             await self._extend(course, plan)
             return False
-        if course.vacated is not None and course.went_to_owed(self._ledger):
-            course.over = True  # others end for it instead
         return {victim.uid for victim in plan.victims} <= {*course.plan.victims}
 
     def _is_told(self, one: Beneficiary) -> bool:
@@ -464,7 +469,7 @@ class Reclaimer:
 
     def _too_many(self, way: ReclaimWay) -> bool:
         """Of plans inside queues: more would wait for the budget of evictions in vain."""
-        inside = [queue for _, queue in self._rooms.taken if queue]
+        inside = [queue for _, queue in self._rooms.taken.places if queue]
         return way is ReclaimWay.PREEMPT and len(inside) >= self._reclaim.evictions_per_minute
 
     def _say(self, plan: Plan) -> None:
@@ -477,8 +482,8 @@ class Reclaimer:
     async def _write(self, plan: Plan) -> bool:
         one, victims = plan.beneficiary, tuple(victim.uid for victim in plan.victims)
         record = PlanRecord(self._term, int(self._wall_clock()), one.way, one.card, victims)
-        taken = not room_of(self._ledger, record, one).places.isdisjoint(self._rooms.taken)
-        if taken or waiting_one(self._ledger, one.key, one.card) is None:
+        barred = self._rooms.taken.bar(one, room_of(self._ledger, record, one).places)
+        if barred or waiting_one(self._ledger, one.key, one.card) is None:
             return False
         self._rooms.expect(record, one)
         written = await self._plan_writer.write(one.key, record)

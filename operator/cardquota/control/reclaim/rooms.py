@@ -1,12 +1,11 @@
 """Cards that are kept for those for whom pods end (L5)."""
 
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import KeptRoom
 from ...quota.plan_record import PlanRecord
+from ...quota.reclaim.places import StandingPlan, TakenPlaces
 from ...quota.reclaim.plan import Beneficiary
 from ...quota.reclaim.progress import room_of, waiting_one
 from .course import Course
@@ -32,10 +31,10 @@ class PlanRooms:
         self._courses = courses
         self._changed = changed
         self._clock = clock
-        self._unconfirmed: dict[str, tuple[KeptRoom, float]] = {}
-        """By key of who waits: what is kept, and until when if the watch does not show its plan."""
-        self.taken: AbstractSet[tuple[str, str]] = frozenset()
-        """Cards, and queues, where no other plan is made; an empty queue: between queues."""
+        self._unconfirmed: dict[str, tuple[StandingPlan, float]] = {}
+        """By key of who waits: its plan, and until when that counts if the watch does not show it.
+        """
+        self.taken = TakenPlaces()
 
     @property
     def all_confirmed(self) -> bool:
@@ -44,8 +43,8 @@ class PlanRooms:
 
     def expect(self, plan: PlanRecord, one: Beneficiary) -> None:
         """A plan is about to be written."""
-        room = room_of(self._ledger, plan, one)
-        self._unconfirmed[one.key] = room, self._clock() + _UNCONFIRMED
+        standing = StandingPlan(room_of(self._ledger, plan, one), one.queue, all_end=False)
+        self._unconfirmed[one.key] = standing, self._clock() + _UNCONFIRMED
         self.keep()
 
     def withdraw(self, key: str) -> None:
@@ -60,23 +59,24 @@ class PlanRooms:
         """
         now, ledger = self._clock(), self._ledger
         self._unconfirmed = {
-            key: (room, until)
-            for key, (room, until) in self._unconfirmed.items()
+            key: (plan, until)
+            for key, (plan, until) in self._unconfirmed.items()
             if key not in self._courses and until > now
             # A plan goes with who waits.
             if key in ledger.pods or key in ledger.groups
         }
-        rooms = {key: room for key, (room, _) in self._unconfirmed.items()}
+        plans = {key: plan for key, (plan, _) in self._unconfirmed.items()}
         for key, course in self._courses.items():
-            one = waiting_one(self._ledger, key, course.plan.card)
+            one = waiting_one(ledger, key, course.plan.card)
             if one is not None and not course.over:
-                rooms[key] = room_of(self._ledger, course.plan, one)
-        self.taken = {place for room in rooms.values() for place in room.places}
-        between = {card for card, queue in self.taken if not queue}
+                room = room_of(ledger, course.plan, one)
+                plans[key] = StandingPlan(room, one.queue, course.all_end(ledger))
+        self.taken = TakenPlaces(plans.values())
+        between = {card for card, queue in self.taken.places if not queue}
         made = {key for key, course in self._courses.items() if course.vacated is not None}
         rooms = {
             key: room
-            for key, room in rooms.items()
+            for key, (room, *_) in plans.items()
             if not room.queue or key in made or room.cards.isdisjoint(between)
         }
         if rooms != self._ledger.kept_rooms:

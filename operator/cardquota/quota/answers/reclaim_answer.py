@@ -30,9 +30,10 @@ from ..reclaim.beneficiaries import (
     waits_with,
 )
 from ..reclaim.pauses import MOST_IN_VAIN, in_vain, paused_until
+from ..reclaim.places import served_by_plans, taken_places
 from ..reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay
 from ..reclaim.planner import plan_for
-from ..reclaim.progress import taken_places, waiting_one
+from ..reclaim.progress import waiting_one
 from ..reclaim.victims import Protection, protection_of, staying_members
 from ..steps import Steps
 from ..vocabulary import Mode, ReclaimMode
@@ -77,15 +78,25 @@ def for_waiting(
     if found is None:
         return None
     one, members = found
-    told = _plan_told(ledger, one, record, rules)
-    if told is None:
-        told = _not_asked(ledger, one, members, rules) or _paused(ledger, one, rules)
+    told = (
+        _plan_told(ledger, one, record, rules)
+        or _paused(ledger, one, rules)
+        or _behind(ledger, one)
+        or _not_asked(ledger, one, members, rules)
+    )
     if told is not None:
         return told
     if not may_have_room_made(ledger, members):
         return None
     past, now = rules.past_admission, rules.wall
-    result = yield from plan_for(ledger, one, rules.refused, past_admission=past, now=now)
+    result = yield from plan_for(
+        ledger,
+        one,
+        rules.refused,
+        before=[*served_by_plans(ledger).values()],
+        past_admission=past,
+        now=now,
+    )
     if isinstance(result, Plan):
         return _could_end(ledger, result, members, rules)
     return _obstacle(result, one)
@@ -127,9 +138,7 @@ def _told(state: str, message: str, one: Beneficiary) -> ReclaimAnswer:
 def _plan_told(
     ledger: LedgerReader, one: Beneficiary, record: PodRecord, rules: ReclaimRules
 ) -> ReclaimAnswer | None:
-    """What stands on who waits: that pods end for it, or did in vain; or that they end for another
-    in its place.
-    """
+    """What stands on who waits: that pods end for it, or did in vain."""
     plan = ledger.plans.get(one.key)
     if plan is not None and plan.gave_up:
         again = plan.gave_up + PAUSE
@@ -142,9 +151,12 @@ def _plan_told(
         named = sorted(own)[:MOST_NAMED]
         number, since = len(plan.victims), time_text(plan.since)
         return _told("UnderWay", m.ends_for_it(plan.card, since, number, len(there), named), one)
-    if not one.places.isdisjoint(taken_places(ledger)):
-        return _told("Behind", m.ends_for_another(one.card), one)
     return None
+
+
+def _behind(ledger: LedgerReader, one: Beneficiary) -> ReclaimAnswer | None:
+    barred = taken_places(ledger).bar(one)
+    return _told("Behind", m.ends_for_another(one.card), one) if barred else None
 
 
 def _not_asked(
@@ -172,24 +184,22 @@ def _not_asked(
 def _paused(ledger: LedgerReader, one: Beneficiary, rules: ReclaimRules) -> ReclaimAnswer | None:
     """Several others of its queue did not start in the room that was made for them."""
     until = paused_until(in_vain(ledger, rules.wall).values(), one.queue, one.card)
-    if until is None or _is_told(ledger, one, rules):
+    if until is None or _mode_for(ledger, one, rules) is not ReclaimMode.ON:
         return None
     return _told("Paused", m.paused(one.queue, one.card, MOST_IN_VAIN, time_text(int(until))), one)
 
 
-def _is_told(ledger: LedgerReader, one: Beneficiary, rules: ReclaimRules) -> bool:
-    """Whether it is only told what would end."""
+def _mode_for(ledger: LedgerReader, one: Beneficiary, rules: ReclaimRules) -> ReclaimMode:
     account = ledger.account(one.queue)
     facts = account.facts if account is not None else None
-    mode = rules.mode_in(facts.reclaim_mode if facts is not None else None)
-    return mode is ReclaimMode.DRY_RUN
+    return rules.mode_in(facts.reclaim_mode if facts is not None else None)
 
 
 def _could_end(
     ledger: LedgerReader, plan: Plan, members: Sequence[PodRecord], rules: ReclaimRules
 ) -> ReclaimAnswer:
     one = plan.beneficiary
-    dry_run = _is_told(ledger, one, rules)
+    dry_run = _mode_for(ledger, one, rules) is ReclaimMode.DRY_RUN
     seconds, pods = _due(members, one, rules), len(plan.victims)
     if one.way is ReclaimWay.RECLAIM:
         queues = [*plan.queues]

@@ -69,10 +69,10 @@ def paused(queue: str, card: str, number: int, until: str) -> str:
 
 
 def ends_for_another(card: str) -> str:
-    """A plan for the same card is being carried out, for somebody else."""
+    """Plans for the same card are being carried out, for others."""
     return (
-        f"pods are being ended to make room of <{show(card)}> for another pod or group, and it is "
-        "looked at once that has started; wait a few minutes"
+        f"pods are being ended to make room of <{show(card)}> for other pods or groups, and its "
+        "turn comes after them; wait a few minutes"
     )
 
 

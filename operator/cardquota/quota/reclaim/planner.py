@@ -66,12 +66,14 @@ def plan_for(
     one: Beneficiary,
     excluded: Collection[str] = (),
     *,
+    before: Sequence[Beneficiary] = (),
     past_admission: bool = False,
     now: float | None = None,
 ) -> Steps[Result | None]:
-    """The same for one alone; None where `plans` leaves it out."""
-    found = yield from plans(ledger, [one], excluded, past_admission=past_admission, now=now)
-    return found[0] if found else None
+    """The same for one of them, after some others; None where `plans` leaves it out."""
+    waiting = [*before, one]
+    found = yield from plans(ledger, waiting, excluded, past_admission=past_admission, now=now)
+    return next((result for result in found if result.beneficiary.key == one.key), None)
 
 
 class _PlanRound:

@@ -69,16 +69,6 @@ def room_of(ledger: LedgerReader, plan: PlanRecord, one: Beneficiary) -> KeptRoo
     return KeptRoom(one.namespace, one.name, one.gang, cards, queue)
 
 
-def taken_places(ledger: LedgerReader) -> AbstractSet[tuple[str, str]]:
-    """Where plans are being carried out, as they are stored, so that no other is made there."""
-    found = set[tuple[str, str]]()
-    for key, plan in ledger.plans.items():
-        one = None if plan.gave_up else waiting_one(ledger, key, plan.card)
-        if one is not None:
-            found |= room_of(ledger, plan, one).places
-    return found
-
-
 def has_started(group: PodGroupState) -> bool:
     """Whether a gang has its minimum on nodes: the others wait for nodes one by one (L3)."""
     return group.bound + len(group.succeeded) >= max(1, group.minimum)

@@ -139,7 +139,7 @@ def test_l7_pods_that_end_for_somebody() -> None:
         ),
         (
             f"pod <team/other> of Queue <b>: pods are being ended to make room of <{H200}> for "
-            "another pod or group, and it is looked at once that has started; wait a few minutes"
+            "other pods or groups, and its turn comes after them; wait a few minutes"
         ),
     ]
     assert found.findings == []
@@ -167,6 +167,15 @@ def test_l7_one_that_did_not_start_in_the_room_that_was_made() -> None:
     assert len(found.notes) == 1
     later = section(ledger, "on", GAVE_UP + 3_600.0)
     assert (later.findings, len(later.notes)) == ([], 2)
+
+
+def test_l7_what_comes_for_another_is_promised_to_nobody_else() -> None:
+    ledger = cluster(borrowed(unplaced={"w": "b 1", "other": "b 1"}))
+    with_plan(ledger, "uid-x-0")
+    see(ledger, bound("x-0", "a 1 n1").terminating())
+    notes = section(ledger, "on").notes
+    assert len(notes) == 3
+    assert notes[2].startswith("for pod <team/other> of Queue <b>, which lacks <1>")
 
 
 @pytest.mark.parametrize("mode", ["on", "dryRun"])

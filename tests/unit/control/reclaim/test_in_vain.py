@@ -30,10 +30,12 @@ def of_h800(name: str, queue: str = "red") -> PodBody:
 async def test_who_comes_later_with_a_lower_priority_comes_later() -> None:
     first, second = unplaced("w").with_priority(9), unplaced("x").with_priority(5)
     async with reclaiming(*full(), first, second) as stage:
+        stage.silent = {"r7"}
         await asyncio.sleep(LONG)
         assert stage.victims("w") == ["r7"]
         stage.see(unplaced("y").with_priority(-5))
         await asyncio.sleep(100)
+        stage.silent = {"r6"}
         stage.goes("r7")
         stage.see(runs("w", "blue").with_priority(9))
         await asyncio.sleep(10)
@@ -160,7 +162,7 @@ async def test_nobody_counts_on_what_was_to_end_for_another_and_may_not() -> Non
         stage.refuses["v"] = no_disruption
         await asyncio.sleep(LONG)
         assert stage.victims("w1") == ["r4"]
-        assert stage.plan_of("w2") is None
+        assert stage.victims("w2") == ["r1", "r2", "r3"]
 
 
 async def test_inside_queues_neither() -> None:
@@ -303,7 +305,7 @@ async def test_between_queues_a_gang_of_two_cards_gets_no_plan_while_one_is_take
     x = unplaced("x").naming(H800).stamped("blue", {H800: 1})
     async with reclaiming(*full(), *(of_h800(f"o{n}") for n in range(8)), x) as stage:
         stage.see(a_queue("red").with_quota(BOTH_CARDS), a_queue("blue").with_quota(BOTH_CARDS))
-        stage.grace = 600
+        stage.silent = {f"o{n}" for n in range(8)}
         await asyncio.sleep(LONG)
         assert stage.plan_of("x") is not None
         other = unplaced("m1").naming(H800).stamped("blue", {H800: 1}).in_group("gang")

@@ -64,16 +64,17 @@ async def test_the_card_is_kept_until_it_has_started() -> None:
         assert len(stage.evicted) == 1
 
 
-async def test_nobody_else_gets_a_plan_for_that_card_meanwhile() -> None:
+async def test_nobody_else_gets_a_plan_for_that_card_before_all_of_the_first_end() -> None:
     async with reclaiming(*full(), unplaced("w"), unplaced("x")) as stage:
+        stage.silent = {"r7"}
         await asyncio.sleep(LONG)
-        assert len(stage.evicted) == 1
-        first = "w" if stage.plan_of("w") else "x"
-        stage.goes(*stage.evicted)
-        stage.see(runs(first, "blue"))
-        await asyncio.sleep(10)
-        assert len(stage.evicted) == 2
-        assert stage.plan_of("x" if first == "w" else "w") is not None
+        assert set(stage.evicted) == {"r7"}
+        first, second = ("w", "x") if stage.plan_of("w") else ("x", "w")
+        assert stage.plan_of(second) is None
+        stage.silent = set()  # and it is asked again
+        await asyncio.sleep(20)
+        assert stage.victims(first) == ["r7"]
+        assert stage.victims(second) == ["r6"]
 
 
 # --- who may not end ------------------------------------------------------------------------------

@@ -319,10 +319,27 @@ def test_l7_a_plan_for_another_that_lacks_the_same_card() -> None:
     assert told(ledger, "w") == (
         "Behind",
         (
-            f"pods are being ended to make room of <{H200}> for another pod or group, and it is "
-            "looked at once that has started; wait a few minutes"
+            f"pods are being ended to make room of <{H200}> for other pods or groups, and its turn "
+            "comes after them; wait a few minutes"
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("plans", "leaving", "state"),
+    [(1, 1, "Possible"), (2, 2, "Possible"), (2, 1, "Behind"), (3, 3, "Behind")],
+)
+def test_l7_its_turn_comes_once_all_end_for_the_others_and_fewer_than_three_are_under_way(
+    plans: int, leaving: int, state: str
+) -> None:
+    ledger = cluster(
+        borrowed(nodes={"n1": 8}, queues={"a": 8, "b": 8}, bound={"x": "a 1 n1 times=8"})
+    )
+    for number in range(plans):
+        see(ledger, with_plan(unplaced(f"v{number}", "b 1"), f"uid-x-{number}"))
+    for number in range(leaving):
+        see(ledger, bound(f"x-{number}", "a 1 n1").put(NOON, "metadata", "deletionTimestamp"))
+    assert told(ledger, "w")[0] == state
 
 
 @pytest.mark.parametrize(("ago", "state"), [(3_599, "GaveUp"), (3_600, "Possible")])

@@ -339,11 +339,15 @@ class LiveCluster:
         waiting = self._lacking(key)
         assert waiting
         standing = [one for one in self.plans if one.standing]
-        between = any(one.way == "reclaim" for one in standing)
-        assert not between, "a second plan for a card"
+        between = [one for one in standing if one.way == "reclaim"]
+        own = [one for one in standing if one.queue == waiting[0].queue]
         if record.way == "preempt":
-            inside = [one for one in standing if one.queue == waiting[0].queue]
-            assert not inside, "a second plan for a card inside a queue"
+            assert not between
+            assert not own, "a second plan for a card inside a queue"
+        else:
+            there = [self.pods[name] for one in between for name in one.victims & {*self.pods}]
+            assert all(one.leaves for one in there), "a second plan before all of the first end"
+            assert sum(one in between for one in own) < 3, "a fourth plan of a queue for a card"
         assert all(record.since - one.in_vain >= PAUSE for one in before), "no pause"
         asked = sum(one.cards for one in waiting)
         self.plans.append(MadePlan(key, record, waiting[0].queue, asked, victims))
