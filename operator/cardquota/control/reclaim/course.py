@@ -23,7 +23,7 @@ class Course:
     """Of its victims, as far as they were seen."""
     borrowed: int = 0
     """How much of the card all queues held on nodes beyond what they deserve when it began, without
-    those that end for anybody."""
+    all that end."""
     one: Beneficiary | None = None
     """Who waits, as it was last seen."""
     asked: dict[str, float] = field(default_factory=dict)
@@ -80,15 +80,12 @@ class Course:
         victims = self.plan.victims
         return not self.short and all(uid in self.refused or ends(ledger, uid) for uid in victims)
 
-    def went_to_owed(self, ledger: LedgerReader, borrowed: int) -> bool:
-        """Whether all its victims are gone, and nobody has their room beyond what his queue
-        deserves. `borrowed`: as the field of that name, now.
-        """
+    def is_vacated(self, ledger: LedgerReader) -> bool:
+        """Whether all that ended for it, of other queues, are gone."""
         plan = self.plan
         if self.vacated is None or self.short or plan.way != ReclaimWay.RECLAIM:
             return False
-        gone = all(uid in self.refused or uid not in ledger.pods for uid in plan.victims)
-        return gone and borrowed <= self.borrowed
+        return all(uid in self.refused or uid not in ledger.pods for uid in plan.victims)
 
     def take_over(self, before: "Course") -> None:
         """Others end for the same one, beside those that do already."""
@@ -135,11 +132,16 @@ class Courses:
         if course is not None and (before is None or before.plan.card != course.plan.card):
             course.borrowed = self.borrowed(course.plan.card)
 
+    def went_to_owed(self, course: Course) -> bool:
+        """Whether it is vacated, and nobody has its room beyond what his queue deserves."""
+        there = course.is_vacated(self._ledger)
+        return there and self.borrowed(course.plan.card) <= course.borrowed
+
     def borrowed(self, card: str) -> int:
         """How much of a card all queues hold on nodes beyond what they deserve, without those that
-        end by plans between queues. Costs by the queues.
+        end by plans between queues, or are being deleted. Costs by these, and by the queues.
         """
         plans = (course.plan for course in self._by_key.values())
         wanted = ReclaimWay.RECLAIM, card
         ends = [plan.victims for plan in plans if (plan.way, plan.card) == wanted]
-        return borrowed_without(self._ledger, card, chain(*ends))
+        return borrowed_without(self._ledger, card, {*chain(*ends), *self._ledger.being_deleted})

@@ -421,8 +421,7 @@ class Reclaimer:
             result = results.get(key)
             course.comes = isinstance(result, NoPlan) and result.obstacle is Obstacle.LEAVING
             course.enough = course.comes or result is None
-            borrowed = self._table.borrowed(course.plan.card)
-            if isinstance(result, Plan) and course.went_to_owed(self._ledger, borrowed):
+            if isinstance(result, Plan) and self._table.went_to_owed(course):
                 course.over = True  # others end for it instead
         changed: set[str] = set()
         for result in found:

@@ -64,6 +64,23 @@ async def test_where_others_have_its_room_theirs_is_waited_for() -> None:
         assert stage.evicted == ["r7", "r6"]
 
 
+async def test_one_that_still_ends_when_its_own_has_started_is_no_excuse() -> None:
+    """x started elsewhere, and r6 still ends, which borrows no more."""
+    async with reclaiming(*full(), unplaced("w").with_priority(5)) as stage:
+        await asyncio.sleep(LONG)
+        stage.grace = 500
+        stage.see(unplaced("x"))
+        await asyncio.sleep(LONG)
+        stage.goes("r0", "r7")
+        stage.see(runs("x", "blue"), runs("late"))
+        await asyncio.sleep(10)
+        stage.goes("r6")
+        stage.see(runs("later"))
+        await asyncio.sleep(320)
+        assert v.RECLAIM_GAVE_UP in stage.tells("w")
+        assert stage.evicted == ["r7", "r6"]
+
+
 async def test_beside_another_plan_what_went_to_a_borrower_was_in_vain() -> None:
     """r6 has ended for x, so that fewer borrow: not for that may another one end for w."""
     async with reclaiming(*full(), unplaced("w").with_priority(5), unplaced("x")) as stage:
