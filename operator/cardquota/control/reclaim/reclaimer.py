@@ -64,10 +64,10 @@ class Reclaimer:
     """Of one replica, for one term after the other. Belongs to the ledger's loop.
 
     Guarantees: no pod is asked to end before it stands on who waits, and none in two terms for two
-    plans of one who waits; one plan for one who waits, one between queues for a card, one inside a
-    queue for that card there. In one term never more end in a minute than the budgets say, but for
-    a gang, which ends whole once one of it ends. A look holds up the loop for no longer than a
-    slice of it, and one step of the planner.
+    plans of one who waits; one plan for one who waits, and inside a queue one for a card there;
+    between queues one for a card of which somebody is still to be asked. In one term never more end
+    in a minute than the budgets say, but for a gang, which ends whole once one of it ends. A look
+    holds up the loop for no longer than a slice of it, and one step of the planner.
     """
 
     def __init__(

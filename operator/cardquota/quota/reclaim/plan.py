@@ -47,7 +47,7 @@ class Beneficiary:
 
     @property
     def places(self) -> AbstractSet[tuple[str, str]]:
-        """Where no other plan may be carried out (L5): card, and queue; empty: between queues."""
+        """Where others may be in its way (L5): card, and queue; empty: between queues."""
         between = {(self.card, "")}
         return between | {(self.card, self.queue)} if self.way is ReclaimWay.PREEMPT else between
 
