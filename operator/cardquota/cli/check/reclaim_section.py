@@ -13,7 +13,7 @@ from ...quota.messages import reclaim_answer_messages as m
 from ...quota.messages.reclaim_messages import gave_up, not_gone, who_waits
 from ...quota.reclaim.beneficiaries import may_have_room_made, reclaim_waiters
 from ...quota.reclaim.pauses import in_vain, paused_until
-from ...quota.reclaim.places import served_by_plans, taken_places
+from ...quota.reclaim.places import served_by_plans, taken_places, uncertain_cards
 from ...quota.reclaim.plan import PAUSE, Beneficiary, NoPlan, Plan
 from ...quota.reclaim.planner import plans
 from ...quota.reclaim.progress import time_given, waiting_one
@@ -68,14 +68,21 @@ class _Notes:
         before = served_by_plans(self._ledger)
         those = [*before.values(), *others[:_MOST]]
         results = to_its_end(plans(self._ledger, those, past_admission=past, now=self._now))
+        unsure = uncertain_cards(self._ledger, results)
         found = [result for result in results if result.beneficiary.key not in before]
-        ends = [self._would_end(one) for one in found if isinstance(one, Plan)]
+        made = [one for one in found if isinstance(one, Plan)]
+        ends = [self._would_end(one) for one in made if one.cards.isdisjoint(unsure)]
         yield from ends[:MOST_TOLD]
         if len(ends) > MOST_TOLD:
             yield m.more_wait(len(ends) - MOST_TOLD, would_end=True)
         vain = [
             *(_of(one.beneficiary, obstacle_text(one)) for one in found if isinstance(one, NoPlan)),
             *(_of(one, m.ends_for_another(one.card)) for one in waiting if taken.bar(one)),
+            *(
+                _of(one.beneficiary, m.ends_for_another(one.beneficiary.card))
+                for one in made
+                if one.cards & unsure
+            ),
         ]
         yield from vain[:MOST_TOLD]
         if len(vain) > MOST_TOLD:

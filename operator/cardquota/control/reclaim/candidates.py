@@ -79,7 +79,7 @@ class Candidates:
             reclaim_waiters(self._ledger, self._notes.since, now, self._reclaim.after)
         )
         found += await in_slices(preempt_waiters(self._ledger, created))
-        self._look_after_those_in_vain(carried_out)
+        self._look_after_those_in_vain()
         keys = {one.key for one in found}
         self._would = {key: at for key, at in self._would.items() if key in keys}
         self._looked = {key: at for key, at in self._looked.items() if key in keys}
@@ -98,7 +98,7 @@ class Candidates:
         others.sort(key=lambda one: self.mode_in(one.queue) is ReclaimMode.DRY_RUN)
         return [*(one for one in found if one.key in carried_out), *others]
 
-    def _look_after_those_in_vain(self, carried_out: Collection[str]) -> None:
+    def _look_after_those_in_vain(self) -> None:
         """Who goes away within its pause leaves the rest of it to its queue: else another one in
         its place would have pods ended at once.
         """
@@ -107,9 +107,9 @@ class Candidates:
         for key, one in before.items():
             if key in self._in_vain or one.until <= wall or started(ledger, key):
                 continue
-            if key in carried_out:
-                self._in_vain[key] = one  # what was just written is not seen yet
-            elif key not in ledger.pods and key not in ledger.groups:
+            if key in ledger.pods or key in ledger.groups:
+                self._in_vain[key] = one  # it is about to go, or what was just written is not seen
+            else:
                 self._unserved[one.queue, one.card] = self._clock() + one.until - wall
 
     def _may_have(self, one: Beneficiary) -> bool:

@@ -77,15 +77,16 @@ class Course:
 
     def all_end(self, ledger: LedgerReader) -> bool:
         """Whether nobody is still to be asked to end for it."""
-        victims = self.plan.victims
-        return not self.short and all(uid in self.refused or ends(ledger, uid) for uid in victims)
+        return not self.short and all(ends(ledger, uid) for uid in self.plan.victims)
 
     def is_vacated(self, ledger: LedgerReader) -> bool:
-        """Whether all that ended for it, of other queues, are gone."""
+        """Whether all that ended for it, of other queues, are gone. Who went before this term says
+        nothing: others may have had the room since then.
+        """
         plan = self.plan
         if self.vacated is None or self.short or plan.way != ReclaimWay.RECLAIM:
             return False
-        return all(uid in self.refused or uid not in ledger.pods for uid in plan.victims)
+        return all(uid in self.asked and uid not in ledger.pods for uid in plan.victims)
 
     def take_over(self, before: "Course") -> None:
         """Others end for the same one, beside those that do already."""
@@ -120,17 +121,18 @@ class Courses:
         borrowed without them is another amount for all.
         """
         before = self._by_key.get(key)
-        was = {one.plan.card: self.borrowed(one.plan.card) for one in (before, course) if one}
+        plans = [one.plan for one in (before, course) if one is not None]
+        was = {p.card: self.borrowed(p.card) for p in plans if p.way == ReclaimWay.RECLAIM}
         if course is None:
             self._by_key.pop(key, None)
         else:
             self._by_key[key] = course
         for card, amount in was.items():
-            more = self.borrowed(card) - amount
+            now = self.borrowed(card)
             for one in self._by_key.values():
-                one.borrowed += more if one.plan.card == card else 0
-        if course is not None and (before is None or before.plan.card != course.plan.card):
-            course.borrowed = self.borrowed(course.plan.card)
+                one.borrowed += now - amount if one.plan.card == card else 0
+            if course is not None and before is None:
+                course.borrowed = now
 
     def went_to_owed(self, course: Course) -> bool:
         """Whether it is vacated, and nobody has its room beyond what his queue deserves."""

@@ -30,9 +30,9 @@ from ..reclaim.beneficiaries import (
     waits_with,
 )
 from ..reclaim.pauses import MOST_IN_VAIN, in_vain, paused_until
-from ..reclaim.places import served_by_plans, taken_places
+from ..reclaim.places import served_by_plans, taken_places, uncertain_cards
 from ..reclaim.plan import MOST_VICTIMS, PAUSE, Beneficiary, NoPlan, Obstacle, Plan, ReclaimWay
-from ..reclaim.planner import plan_for
+from ..reclaim.planner import plans
 from ..reclaim.progress import waiting_one
 from ..reclaim.victims import Protection, protection_of, staying_members
 from ..steps import Steps
@@ -80,24 +80,21 @@ def for_waiting(
     one, members = found
     told = (
         _plan_told(ledger, one, record, rules)
+        or _not_asked(ledger, one, members, rules)
         or _paused(ledger, one, rules)
         or _behind(ledger, one)
-        or _not_asked(ledger, one, members, rules)
     )
     if told is not None:
         return told
     if not may_have_room_made(ledger, members):
         return None
     past, now = rules.past_admission, rules.wall
-    result = yield from plan_for(
-        ledger,
-        one,
-        rules.refused,
-        before=[*served_by_plans(ledger).values()],
-        past_admission=past,
-        now=now,
-    )
+    waiting = [*served_by_plans(ledger).values(), one]
+    results = yield from plans(ledger, waiting, rules.refused, past_admission=past, now=now)
+    result = next((result for result in results if result.beneficiary.key == one.key), None)
     if isinstance(result, Plan):
+        if not result.cards.isdisjoint(uncertain_cards(ledger, results)):
+            return _told("Behind", m.ends_for_another(one.card), one)
         return _could_end(ledger, result, members, rules)
     return _obstacle(result, one)
 

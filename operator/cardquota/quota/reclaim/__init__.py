@@ -17,5 +17,5 @@ from .plan import (
     ReclaimWay,
     Victim,
 )
-from .planner import Result, plan_for, plans
+from .planner import Result, plans
 from .reclaim_notes import ReclaimNotes

@@ -10,6 +10,9 @@ from .progress import waiting_one
 MOST_IN_VAIN: Final = 3
 """So many of a queue may wait that did not start in the room made for them, in an hour."""
 
+_CLOCKS_DIFFER: Final = 60
+"""Seconds by which the clock of who wrote it may be ahead."""
+
 
 class InVain(NamedTuple):
     """One that did not start in the room that was to be made for it, and still waits."""
@@ -24,10 +27,10 @@ def in_vain(ledger: LedgerReader, now: float) -> dict[str, InVain]:
     """All of these, by the key of who waits. `now`: seconds since 1970. Costs by the plans."""
     found = {}
     for key, plan in ledger.plans.items():
-        until = plan.gave_up + PAUSE if plan.gave_up else 0
-        one = waiting_one(ledger, key, plan.card) if now < until else None
+        lately = now - PAUSE < plan.gave_up <= now + _CLOCKS_DIFFER
+        one = waiting_one(ledger, key, plan.card) if lately else None
         if one is not None:
-            found[key] = InVain(one.queue, plan.card, until)
+            found[key] = InVain(one.queue, plan.card, plan.gave_up + PAUSE)
     return found
 
 

@@ -1,12 +1,13 @@
 """Where plans are being carried out, and who may get another one meanwhile (L5)."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from ..ledger.ledger_reader import KeptRoom, LedgerReader
-from .plan import Beneficiary, ReclaimWay
+from .plan import Beneficiary, Plan, ReclaimWay
+from .planner import Result
 from .progress import room_of, waiting_one
 
 MOST_AT_ONCE: Final = 3
@@ -70,6 +71,21 @@ def taken_places(ledger: LedgerReader) -> TakenPlaces:
         all_end = all(ends(ledger, uid) for uid in plan.victims)
         found.append(StandingPlan(room_of(ledger, plan, one), one.queue, all_end))
     return TakenPlaces(found)
+
+
+def uncertain_cards(ledger: LedgerReader, results: Iterable[Result]) -> set[str]:
+    """Cards of which nobody knows what will be free: somebody for whom pods of other queues end
+    would need others to end by now, as whoever ends for it does not go, or others have its room. So
+    no other plan is made for these. `results`: of a round with all of those.
+    """
+    found = set[str]()
+    for result in results:
+        plan = ledger.plans.get(result.beneficiary.key)
+        stands = plan is not None and not plan.gave_up and plan.way == ReclaimWay.RECLAIM
+        if plan is not None and stands and isinstance(result, Plan):
+            others = {victim.uid for victim in result.victims}.difference(plan.victims)
+            found |= result.cards if others else set()
+    return found
 
 
 def ends(ledger: LedgerReader, uid: str) -> bool:

@@ -61,21 +61,6 @@ def plans(
     return found
 
 
-def plan_for(
-    ledger: LedgerReader,
-    one: Beneficiary,
-    excluded: Collection[str] = (),
-    *,
-    before: Sequence[Beneficiary] = (),
-    past_admission: bool = False,
-    now: float | None = None,
-) -> Steps[Result | None]:
-    """The same for one of them, after some others; None where `plans` leaves it out."""
-    waiting = [*before, one]
-    found = yield from plans(ledger, waiting, excluded, past_admission=past_admission, now=now)
-    return next((result for result in found if result.beneficiary.key == one.key), None)
-
-
 class _PlanRound:
     def __init__(
         self,

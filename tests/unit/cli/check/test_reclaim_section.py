@@ -178,6 +178,13 @@ def test_l7_what_comes_for_another_is_promised_to_nobody_else() -> None:
     assert notes[2].startswith("for pod <team/other> of Queue <b>, which lacks <1>")
 
 
+def test_l7_while_one_before_them_would_need_others_nothing_is_planned() -> None:
+    ledger = cluster(borrowed(unplaced={"w": "b 1", "other": "b 1"}))
+    with_plan(ledger, "uid-gone")
+    notes = section(ledger, "on").notes
+    assert "pod <team/other> of Queue <b>: pods are being ended" in notes[2]
+
+
 @pytest.mark.parametrize("mode", ["on", "dryRun"])
 def test_l7_where_several_did_not_start_nothing_is_planned_for_others(mode: str) -> None:
     ledger = cluster(borrowed(unplaced=dict.fromkeys(("w", "x", "y", "z"), "b 1")))

@@ -8,9 +8,10 @@ import pytest
 from builders import H200, H800, a_group, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
+from cardquota.quota.plan_record import PlanRecord, plan_text
 
 from ..fakes import Answer, Call, lost
-from .stage import BOTH, a_card, full, no_disruption, reclaiming, runs, unplaced
+from .stage import BOTH, NOW, a_card, full, no_disruption, reclaiming, runs, unplaced
 from .test_course import GANG, a_gang_of_four, kept
 
 pytestmark = pytest.mark.fake_clock
@@ -88,6 +89,63 @@ async def test_others_of_a_queue_wait_once_one_went_that_had_its_room_in_vain() 
                 stage.see(runs(f"again{n}"))
             await asyncio.sleep(5)
         assert stage.evicted == ["r7"]
+
+
+@pytest.mark.parametrize("waiting", ["a pod with a finalizer", "a gang whose pods go first"])
+async def test_who_goes_in_two_steps_leaves_the_rest_of_its_hour_too(waiting: str) -> None:
+    async with reclaiming(*full()) as stage:
+        gang = waiting.startswith("a gang")
+        names = ("m0", "m1") if gang else ("m0",)
+        members = [unplaced(name).in_group("gang") if gang else unplaced(name) for name in names]
+        stage.see(a_group("gang").in_queue("blue").of(2), *members)
+        await asyncio.sleep(70)
+        ended = list(stage.evicted)
+        assert len(ended) == len(names)
+        for name in ended:
+            stage.goes(name)
+            stage.see(runs(f"again-{name}"))
+        await asyncio.sleep(320)
+        assert v.RECLAIM_GAVE_UP in stage.tells("gang" if gang else "m0")
+        if gang:
+            stage.goes(*names)
+            await asyncio.sleep(5)
+            stage.ledger.group_gone("team/gang")
+        else:
+            stage.see(members[0].put("2027-01-15T08:01:30Z", "metadata", "deletionTimestamp"))
+            await asyncio.sleep(5)
+            stage.goes(*names)
+        await asyncio.sleep(5)
+        stage.see(unplaced("y"))
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ended
+        await asyncio.sleep(3_600)
+        assert len(stage.evicted) > len(ended)
+
+
+async def test_marks_of_times_to_come_hold_up_nobody_else() -> None:
+    """As a leader with a wrong clock wrote them, or somebody before the policies were there."""
+    marks = [PlanRecord("t", NOW, "reclaim", H200, ("uid-gone",), NOW + 10**9) for _ in range(3)]
+    those = [
+        unplaced(f"w{n}").annotated(v.RECLAIM_PLAN, plan_text(mark)) for n, mark in enumerate(marks)
+    ]
+    async with reclaiming(*full(), *those, unplaced("y")) as stage:
+        await asyncio.sleep(LONG)
+        assert stage.victims("y") == ["r7"]
+
+
+@pytest.mark.parametrize("leaders", [1, 2])
+async def test_what_borrowers_took_is_lost_for_a_new_leader_too(leaders: int) -> None:
+    async with reclaiming(*full(), *(unplaced(f"w{n}") for n in range(3))) as stage:
+        await asyncio.sleep(LONG)
+        ended = list(stage.evicted)
+        assert len(ended) == 3
+        stage.goes(*ended)
+        stage.see(*(runs(f"late-{name}") for name in ended))
+        await asyncio.sleep(20)
+        if leaders == 2:
+            await stage.fail_over()
+        await asyncio.sleep(250)
+        assert stage.evicted == ended
 
 
 async def test_another_of_the_queue_does_not_wait_for_one_that_still_does() -> None:

@@ -342,6 +342,29 @@ def test_l7_its_turn_comes_once_all_end_for_the_others_and_fewer_than_three_are_
     assert told(ledger, "w")[0] == state
 
 
+@pytest.mark.parametrize("why", ["who ends for it does not go", "others have its room"])
+def test_l7_while_one_before_it_would_need_others_its_turn_does_not_come(why: str) -> None:
+    ledger = cluster(
+        borrowed(nodes={"n1": 8}, queues={"a": 8, "b": 8}, bound={"x": "a 1 n1 times=8"})
+    )
+    late = why.startswith("who ends")
+    see(ledger, with_plan(unplaced("v", "b 1"), "uid-x-0" if late else "uid-gone"))
+    if late:
+        see(ledger, bound("x-0", "a 1 n1").terminating())
+    assert told(ledger, "w")[0] == "Behind"
+    see(ledger, unplaced("v", "b 1").on_node("n1"))
+    see(ledger, *([] if late else [bound("x-1", "a 1 n1").terminating()]))
+    assert told(ledger, "w")[0] != "Behind"
+
+
+def test_l7_a_pause_hides_nothing_that_never_is() -> None:
+    ledger = cluster(borrowed(unplaced={"w": "b 3"}))
+    for number in range(3):
+        gave_up = (WALL or 0) - 10
+        see(ledger, with_plan(unplaced(f"v{number}", "b 1"), "uid-gone", gave_up=gave_up))
+    assert told(ledger, "w")[0] == "NotOwed"
+
+
 @pytest.mark.parametrize(("ago", "state"), [(3_599, "GaveUp"), (3_600, "Possible")])
 def test_l7_who_did_not_start_is_left_alone_for_an_hour(ago: int, state: str) -> None:
     ledger = cluster(borrowed())

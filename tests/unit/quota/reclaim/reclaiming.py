@@ -189,6 +189,11 @@ def waiters(ledger: Ledger) -> list[Beneficiary]:
     return found + to_its_end(preempt_waiters(ledger, "9999"))
 
 
+def planned_for(ledger: Ledger, one: Beneficiary) -> Plan | NoPlan | None:
+    """For it alone."""
+    return next(iter(to_its_end(plans(ledger, [one]))), None)
+
+
 def planned(ledger: Ledger, **options: Any) -> list[Plan | NoPlan]:
     return to_its_end(plans(ledger, waiters(ledger), **options))
 

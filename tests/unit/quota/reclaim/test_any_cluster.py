@@ -15,7 +15,6 @@ from cardquota.quota.reclaim import (
     NoPlan,
     Obstacle,
     Plan,
-    plan_for,
     plans,
     preempt_waiters,
     reclaim_waiters,
@@ -23,7 +22,7 @@ from cardquota.quota.reclaim import (
 
 from ..releasing import release
 from .plain_plans import PlanCluster, PlanPod, gives, placeable
-from .reclaiming import unschedulable
+from .reclaiming import planned_for, unschedulable
 
 QUEUES = ("a", "b", "c")
 GROUPS = {"g": "a", "h": "b"}
@@ -147,7 +146,7 @@ def test_l4_one_that_waits_gets_a_plan_if_whoever_ends_on_a_node_would_do(
     assert bool(found) == owed
     if not owed:
         return
-    result = to_its_end(plan_for(ledger, found[0]))
+    result = planned_for(ledger, found[0])
     if placeable(cluster.free(comes=False), [cards]):
         assert result is None
         return
@@ -251,7 +250,7 @@ def test_l4_at_the_gate_quota_and_nodes_are_enough_and_only_lower_priority_ends(
     quota = cluster.quotas[queue]
     assert bool(found) == (cards <= quota < held + cards)
     for one in found:
-        result = to_its_end(plan_for(ledger, one))
+        result = planned_for(ledger, one)
         short = cluster.charged(queue) + cards - quota
 
         def fits(names: frozenset[str]) -> bool:
@@ -280,7 +279,7 @@ def test_l4_who_others_ended_for_is_released_where_more_is_lent_than_there_is(
     ledger = ledger_of(cluster, [waits], lends=True)
     release(ledger, queue)
     for one in to_its_end(preempt_waiters(ledger, "9999")):
-        result = to_its_end(plan_for(ledger, one))
+        result = planned_for(ledger, one)
         if isinstance(result, Plan):
             leaving = {pod.name for pod in cluster.pods if pod.leaving}
             for name in {*ended(result), *leaving}:
