@@ -46,7 +46,7 @@ test-versions: $(STAMP) ## Run the demo and some of the tests on the oldest and 
 	$(BIN)/python -m cardquota_dev test-versions --workers $(WORKERS) $(if $(WRITE),--write)
 
 test-fast: $(STAMP) ## Run the tests that need no control plane
-	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive"
+	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive and not long"
 
 coverage: $(STAMP) ## Run the tests of the domain, and list lines that they do not reach
 	$(PYTEST) -q tests/unit/quota --cov=cardquota.quota --cov-report=term-missing:skip-covered
