@@ -149,6 +149,14 @@ class RealNode:
         rows = ask(self.plane, "GET", path).body.get("status", {}).get("cards", ())
         return sum(int(row["allocated"]) for row in rows if row["name"] == ROW)
 
+    def until_allocated(self, amount: int) -> None:
+        """Wait until its pods hold so much. Where they do not, it is shown how they stand."""
+        try:
+            eventually(lambda: self.allocated() == amount, f"the queue holds {amount} MiB")
+        except AssertionError as error:
+            error.add_note(json.dumps([(one["spec"], one["status"]) for one in self.pods()]))
+            raise
+
     # --- the node, its cards and its processes ----
 
     def allocatable(self) -> int:

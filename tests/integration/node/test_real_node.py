@@ -72,7 +72,7 @@ def test_a_container_gets_the_card_that_was_chosen_for_its_pod(node: RealNode) -
         "NVIDIA_VISIBLE_DEVICES": "GPU-two",
     }
     assert node.pod("p")["metadata"]["annotations"][v.GPU_MEMORY_ASSIGNED] == "true"
-    eventually(lambda: node.allocated() == 1_500, "the queue is charged")
+    node.until_allocated(1_500)
 
 
 def test_pods_of_equal_size_that_start_in_the_same_moment_are_never_crossed(
@@ -154,7 +154,7 @@ def test_a_pod_that_arrives_without_the_agent_fails_and_its_quota_is_free_again(
     kubelet.signal(signal.SIGSTOP)
     try:
         node.create("p", 1_500)
-        eventually(lambda: node.allocated() == 1_500, "the queue is charged")
+        node.until_allocated(1_500)
         node.hide_cards()
         node.kill(AGENT)
     finally:
@@ -162,7 +162,7 @@ def test_a_pod_that_arrives_without_the_agent_fails_and_its_quota_is_free_again(
     try:
         failed = eventually(lambda: node.ended("p"), "the pod has ended")
         assert (failed["phase"], failed["reason"]) == ("Failed", "UnexpectedAdmissionError")
-        eventually(lambda: node.allocated() == 0, "the quota is free")
+        node.until_allocated(0)
         node.offers(0)
     finally:
         node.write_cards({}, {})
