@@ -81,10 +81,10 @@ def uncertain_cards(ledger: LedgerReader, results: Iterable[Result]) -> set[str]
     found = set[str]()
     for result in results:
         plan = ledger.plans.get(result.beneficiary.key)
-        stands = plan is not None and not plan.gave_up and plan.way == ReclaimWay.RECLAIM
-        if plan is not None and stands and isinstance(result, Plan):
-            others = {victim.uid for victim in result.victims}.difference(plan.victims)
-            found |= result.cards if others else set()
+        if plan is None or plan.gave_up or plan.way != ReclaimWay.RECLAIM:
+            continue
+        if isinstance(result, Plan) and any(v.uid not in plan.victims for v in result.victims):
+            found |= result.cards
     return found
 
 

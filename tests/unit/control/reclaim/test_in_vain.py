@@ -124,10 +124,8 @@ async def test_who_goes_in_two_steps_leaves_the_rest_of_its_hour_too(waiting: st
 
 async def test_marks_of_times_to_come_hold_up_nobody_else() -> None:
     """As a leader with a wrong clock wrote them, or somebody before the policies were there."""
-    marks = [PlanRecord("t", NOW, "reclaim", H200, ("uid-gone",), NOW + 10**9) for _ in range(3)]
-    those = [
-        unplaced(f"w{n}").annotated(v.RECLAIM_PLAN, plan_text(mark)) for n, mark in enumerate(marks)
-    ]
+    mark = plan_text(PlanRecord("t", NOW, "reclaim", H200, ("uid-gone",), NOW + 10**9))
+    those = [unplaced(f"w{n}").annotated(v.RECLAIM_PLAN, mark) for n in range(3)]
     async with reclaiming(*full(), *those, unplaced("y")) as stage:
         await asyncio.sleep(LONG)
         assert stage.victims("y") == ["r7"]

@@ -8,8 +8,11 @@ import pytest
 
 from builders import H200, a_group, a_node, a_queue
 from builders.pod import PodBody
+from cardquota.control.reclaim.course import Course
 from cardquota.quota import vocabulary as v
+from cardquota.quota.plan_record import PlanRecord
 
+from ..fakes import a_world
 from .stage import BOTH, ReclaimStage, a_card, full, reclaiming, runs, unplaced
 
 pytestmark = pytest.mark.fake_clock
@@ -179,6 +182,20 @@ async def test_another_queue_has_three_of_its_own() -> None:
         for queue in ("blue", "green"):
             assert sum(stage.plan_of(f"w{n}{queue}") is not None for n in range(4)) == 3
         assert len(stage.evicted) == len({*stage.evicted}) == 6
+
+
+async def test_while_others_are_looked_for_nothing_is_known_of_what_comes_of_a_plan() -> None:
+    ledger = a_world(*BOTH.values())
+    before = Course(PlanRecord("t", 0, "reclaim", H200, ("uid-gone",)), (), borrowed=3)
+    before.asked, before.vacated = {"uid-gone": 0.0}, 0.0
+    assert before.all_end(ledger)
+    assert before.is_vacated(ledger)
+    before.short = True
+    assert not before.all_end(ledger)
+    assert not before.is_vacated(ledger)
+    course = Course(before.plan, ())
+    course.take_over(before)
+    assert course.borrowed == 3, "what was lost before is not forgotten"
 
 
 async def test_where_others_have_its_room_theirs_is_waited_for() -> None:
