@@ -23,7 +23,7 @@ from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
-from harness.releasing import is_busy, is_idle
+from harness.releasing import is_busy, remembers_nothing
 
 from .containers import assert_nothing_grew, containers
 from .control.fakes import Call, Script, lost, refused, stored, until
@@ -145,7 +145,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
             await until(lambda: not is_busy(releaser), 30)
             for kind, body in things[:: 1 if number % 2 else -1]:
                 feed.deleted(kind, body.body)
-        await until(lambda: is_idle(releaser), 30)
+        await until(lambda: remembers_nothing(releaser), 30)
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
         ledger.dirty.unadmitted.take()
         ledger.nodes.problems.forget_untold()

@@ -18,7 +18,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
-from harness.releasing import is_idle
+from harness.releasing import is_idle, unfinished
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,13 @@ class MortalLeader:
     def idle(self) -> bool:
         """Whether nothing of it is under way."""
         return is_idle(self._releaser)
+
+    def standing(self) -> object:
+        """What is shown where something does not happen."""
+        pods = self.ledger.pods.values()
+        waits = {r.facts.name: (r.facts.uid, r.charge_state, r.backed_off) for r in pods}
+        groups = {key: group.minimum for key, group in self.ledger.groups.items()}
+        return self.writer.written, unfinished(self._releaser), waits, groups
 
     @property
     def failed(self) -> BaseException | None:

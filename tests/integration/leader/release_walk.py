@@ -221,6 +221,14 @@ class Store:
             assert opened == members
         assert await self.held() == Counter(scene.quota)
 
+    async def standing(self) -> object:
+        """What is shown where something does not happen."""
+        pods = {
+            pod["metadata"]["name"]: (pod["metadata"], pod["spec"].get("schedulingGates"))
+            for pod in await self.pods()
+        }
+        return {"changed": self._changed, "done": self._done}, await self.group(), pods
+
     async def clear(self) -> None:
         await self._client.send(
             "DELETE", self.team.path(a_pod()), params={"gracePeriodSeconds": "0"}
@@ -259,11 +267,7 @@ async def lead(store: Store, client: Client, term: str, death: Death | None) -> 
             if leader.idle and await store.finished():
                 break  # also where a status was written once less than before its death
             if asyncio.get_running_loop().time() > deadline:
-                waits = {
-                    r.facts.name: (r.charge_state, r.backed_off)
-                    for r in leader.ledger.pods.values()
-                }
-                raise AssertionError(term, leader.writer.written, await store.group(), waits)
+                raise AssertionError(term, leader.standing(), await store.standing())
             await asyncio.sleep(0.02)  # who asks all the time takes the API server's time
         if not leader.writer.dead.is_set():
             await settled(store, leader, deadline)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from builders import H200, a_pod
 from cardquota_dev.testing import eventually
@@ -240,7 +241,7 @@ def test_f8_what_happens_is_seen_without_asking_again(team: Team, opened: Opens)
         opened(url) as (page, _),
     ):
         row = page.locator("#rows .row", has_text=queue)
-        assert "0 / 2" in row.inner_text()
+        expect(row).to_contain_text("0 / 2")
         assert team.create(of_a_job(team.a_pod("holder", 2, H200))).ok
         row.get_by_text("2 / 2").wait_for(timeout=20_000)
         assert team.create(of_a_job(team.a_pod("next", 1, H200))).ok
