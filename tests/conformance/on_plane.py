@@ -22,7 +22,7 @@ from .patterns import says, says_each
 from .short_forms import CASE_LABEL, SHARED_NAMESPACE
 from .sight import KINDS, QUEUES, Sight, refusal, sentence, usable
 
-PATIENCE = 15.0
+PATIENCE = 60.0
 """Seconds in which a case has become what it is going to be. After 10, a pod whose group or gang is
 not complete is told so.
 """

@@ -236,22 +236,24 @@ class PythonKubelet:
     def _injected(self, name: str) -> dict[str, str]:
         """As a container runtime does: a device that no file has is an error."""
         kind, _, device = name.partition("=")
-        for spec in self._specs():
+        for spec in self.specs():
             for one in spec["devices"] if spec["kind"] == kind else ():
                 if one["name"] == device:
                     return dict(entry.split("=", 1) for entry in one["containerEdits"]["env"])
         raise StartError(f"unresolvable CDI devices {name}")
 
-    def _specs(self) -> Iterator[Any]:
+    def specs(self) -> Iterator[Any]:
+        """All that is in its folder: the agent takes files away meanwhile."""
         for path in self.cdi.glob("*.json"):
-            yield json.loads(path.read_text())
+            with suppress(FileNotFoundError):
+                yield json.loads(path.read_text())
 
     def forget_all(self) -> None:
         """All pods are gone, and what their containers had; it asks and answers as at first."""
         for owner in list(self._held):
             self.remove(owner.namespace, owner.pod)
         for path in self.cdi.glob("*.json"):
-            path.unlink()
+            path.unlink(missing_ok=True)
         self.asks_for_preferences = self.answers_about_pods = True
 
     def remove(self, namespace: str, pod: str) -> None:

@@ -70,10 +70,11 @@ def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
 
 
 def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
-    before = reviews(team)
     team.set_mode("off")
-    # The API server sees the label at once: it is its own.
-    reply = team.create(team.a_pod("a", 5, H200, queue="nowhere"))
+    pod = team.a_pod("a", 5, H200, queue="nowhere")
+    team.until(lambda: team.create(pod, dry=True).ok, "the API server sees the label")
+    before = reviews(team)
+    reply = team.create(pod)
     assert reply.ok
     assert released(reply.body)
     assert reviews(team) == before
@@ -93,6 +94,8 @@ def test_e2_a_pod_is_reviewed_once(team: Team) -> None:
     for name, policy, mode in (("a", "Gate", None), ("b", None, None), ("c", None, "enforced")):
         team.has_queue(team.a_queue({H200: 1}, name).with_policy(policy), name)
         team.set_mode(mode)
+        if mode == "enforced":
+            team.until(lambda: not team.create(stock("s"), dry=True).ok, "enforced")
         before = reviews(team)
         reply = team.create(team.a_pod(name, 1, H200, queue=name))
         assert reviews(team) == before + 1

@@ -165,7 +165,8 @@ def test_while_nothing_is_scraped_one_alert_fires(scraped: ScrapedPlane) -> None
 
 def test_a_plane_in_use_is_silent(scraped: ScrapedPlane) -> None:
     scraped.prometheus.until_evaluated()
-    assert scraped.prometheus.firing_names() <= BUSY
+    # Here an alert fires as soon as one scrape was late.
+    eventually(lambda: scraped.prometheus.firing_names() <= BUSY, "silence")
     assert scraped.prometheus.unhealthy_rules() == []
 
 

@@ -149,6 +149,7 @@ async def test_n1_every_path_ends_with_the_secret_of_now_however_it_was_written(
     assert after not in caplog.text
 
 
+@pytest.mark.slow
 async def test_n1_no_replica_is_called_by_what_it_does_not_know(shelf: Shelf) -> None:
     """The Secret is deleted, one replica starts anew: at each moment all answer what is stored."""
     one, other = (PathSecrets(lambda: shelf.clock.day.timestamp()) for _ in range(2))

@@ -91,6 +91,20 @@ async def leads(candidate: RunningElector, times: int = 1) -> str:
     return acquired()[-1]
 
 
+async def stops_in_time(candidate: RunningElector, stalled: float) -> None:
+    """Wait until its deadline is over. At each moment it has no more left than that, counted from
+    when no answer came any more; a look that is late does not matter.
+    """
+
+    def over() -> bool:
+        asked = boottime()
+        left = candidate.elector.time_left()
+        assert left <= max(0.0, DEADLINE - (asked - stalled))
+        return left <= 0
+
+    await until(over, "the deadline")
+
+
 async def test_a_missing_lease_is_taken_at_once(client: Client, start: Start, path: str) -> None:
     first = await start("first")
     term = await leads(first)
@@ -138,9 +152,10 @@ async def test_a_silent_leader_is_succeeded_after_the_whole_duration(
 
 
 async def test_an_orderly_exit_hands_over_at_once(client: Client, start: Start, path: str) -> None:
-    first = await start("first")
+    first = await start("first", slowly=True)
     await leads(first)
-    second = await start("second")
+    second = await start("second", slowly=True)
+    await until(lambda: second.elector.held, "the second looks on")
     await client.patch(path, {"metadata": {"annotations": {"theirs": "stays"}}})
     await first.stop()
     gave_up = boottime()
@@ -148,7 +163,7 @@ async def test_an_orderly_exit_hands_over_at_once(client: Client, start: Start, 
     assert first.elector.term is None
     assert first.elector.time_left() <= 0
     await leads(second)
-    assert boottime() - gave_up < DURATION / 2
+    assert boottime() - gave_up < LOOKS_EVERY
     assert second.elector.previous_renewal_seen is None
     assert second.elector.handover == {"pods": 7}
     annotations = (await lease(client, path))["metadata"]["annotations"]
@@ -257,10 +272,8 @@ async def test_a_leader_without_answers_stops_by_itself(
     term = await leads(first)
     stalled = boottime()
     proxy.stall()
-    await until(lambda: first.elector.time_left() <= 0, "the deadline")
-    assert boottime() - stalled <= DEADLINE + 0.05
+    await stops_in_time(first, stalled)
     await until(lambda: first.told[1:] == [("lost", term)], "the loss")
-    assert first.at[1] - stalled <= DEADLINE + 0.5
     proxy.cut()
     proxy.flow()
     # The Lease is still in the name of its own ended term: no need to wait for anybody.

@@ -92,10 +92,10 @@ async def test_a_quiet_stream_is_kept_current_by_bookmarks(client: Client, names
     async with mirroring(client, namespace, mirror, watch_seconds=4.0) as reflector:
         await create(client, namespace, "a", "1")
         await until(lambda: "a" in mirror.holds, "the object")
+        lagging = reflector.revision
         # Of the same kind, for that is what the API server's bookmarks tell; not for this watch.
         await create(client, "default", namespace, "1")
         await delete(client, "default", namespace)
-        lagging = reflector.revision
         await until(lambda: reflector.revision > lagging, "a bookmark")
         assert reflector.relists == 0
         assert len(mirror.holds) == 1

@@ -90,6 +90,7 @@ async def _settle(
     mirror: FakeReflector,
     client: Client,
     *more: FakeReflector,
+    settle: float = SETTLE,
     optional_wait: float = 60.0,
     held: Callable[[], Awaitable[float]] | None = None,
 ) -> None:
@@ -98,7 +99,7 @@ async def _settle(
         [mirror, *more],  # type: ignore[list-item]
         client,
         held or _from_the_start(elector),
-        settle=SETTLE,
+        settle=settle,
         renew_deadline=DEADLINE,
         optional_wait=optional_wait,
     )
@@ -110,7 +111,7 @@ async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
     async with _leading(client, namespace) as (elector, mirror):
         settling = asyncio.create_task(_settle(elector, mirror, client))
         await until(lambda: mirror.asked, "catching up")
-        assert SETTLE <= mirror.asked_at - elector.acquired_at < SETTLE + 0.5
+        assert SETTLE <= mirror.asked_at - elector.acquired_at < SETTLE + DEADLINE
         body = await client.get(mirror.path, params={"limit": "1"})
         assert mirror.asked <= int(msgspec.json.decode(body)["metadata"]["resourceVersion"])
         assert not settling.done()
@@ -126,12 +127,12 @@ async def test_after_a_handover_it_is_enough_to_have_seen_what_it_names(
     async with _leading(client, namespace) as (elector, mirror):
         mirror.caught_up.set()
         elector.handover = kinds
-        began = boottime()
-        await _settle(elector, mirror, client)
         if "ConfigMap" in kinds:
+            async with asyncio.timeout(30):
+                await _settle(elector, mirror, client, settle=120.0)
             assert mirror.asked == 41
-            assert boottime() - began < SETTLE
         else:
+            await _settle(elector, mirror, client)
             assert mirror.asked_at - elector.acquired_at >= SETTLE
 
 

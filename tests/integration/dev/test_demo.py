@@ -71,7 +71,7 @@ def test_a_step_that_shows_something_else_fails_and_the_plane_can_be_kept(
     shutil.copytree(FILES, files)
     text = (files / "queues.yaml").read_text()
     (files / "queues.yaml").write_text(text.replace('"NVIDIA-H200": 3', '"NVIDIA-H200": 4'))
-    options = ("--files", str(files), "--patience", "8", "--keep")
+    options = ("--files", str(files), "--patience", "20", "--keep")
     done = subprocess.run(
         demo(folder, *options), capture_output=True, text=True, timeout=300, check=False
     )

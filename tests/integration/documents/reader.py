@@ -67,7 +67,8 @@ class Reader:
 
         try:
             if _READS.search(command.text):
-                eventually(shown, f"the output of `{command.text}`", 30, every=0.5)
+                # What is stored each 30 s, as the record of audit mode, is shown after that.
+                eventually(shown, f"the output of `{command.text}`", 90, every=0.5)
             else:
                 assert shown(), f"not as the page says: {command.text}"
         except AssertionError as error:

@@ -2,7 +2,6 @@
 Python kubelet that replays what a kubelet does (K6).
 """
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -71,8 +70,8 @@ def a_pod(node: AgentNode, name: str, number: int = 1, **notes: str) -> str:
 
 def files(node: AgentNode) -> dict[str, Any]:
     """By their device, what the runtime reads."""
-    found = [json.loads(path.read_text()) for path in node.kubelet.cdi.glob("*.json")]
-    return {one["devices"][0]["name"]: one["devices"][0]["containerEdits"] for one in found}
+    devices = [one["devices"][0] for one in node.kubelet.specs()]
+    return {one["name"]: one["containerEdits"] for one in devices}
 
 
 def test_each_container_gets_the_card_that_is_least_loaded_when_it_is_admitted(

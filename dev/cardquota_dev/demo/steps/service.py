@@ -17,7 +17,12 @@ def a_deployment_runs(context: Context) -> None:
 
 
 def a_deployment_asks_for_more(context: Context) -> None:
-    """A warning at the edit, a third pod, and the fourth refused with the same sentence."""
+    """A third pod fits; then a warning at the edit, and the fourth refused with the same sentence.
+
+    Not both at once: a review does not count a pod that was let in a moment before (E2).
+    """
+    context.tenant.does("kubectl scale deployment chat --replicas=3", says("chat scaled"))
+    context.tenant.sees("kubectl get pods -l app=chat", rows(3, STATUS="Running"))
     context.tenant.does(
         """kubectl patch deployment chat -p '{"spec":{"replicas":4}}'""",
         says("Warning: chat: 3 of 4 pods fit the quota now", f"Warning: {TOO_MANY}"),
