@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cardquota.quota import vocabulary as v
+from cardquota.quota.stamp import Reservation, reservation_text
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
-from integration.asking import credentials
+from integration.asking import ask, credentials
 from integration.roomy_nodes import T1000
 from integration.team import Team, released
 
@@ -22,7 +24,7 @@ LEASE = QUICK["leaderElection"]
 PATIENT = {**LEASE, "duration": 12, "renewDeadline": 10}
 FIRST = {
     "leaderElection": {**PATIENT, "identity": "first"},
-    "release": {"patchTimeout": 4},
+    "release": {"patchTimeout": 6},
 }
 """It may be slow to decide, and to be stopped, within its term."""
 SECOND = {**QUICK, "leaderElection": {**PATIENT, "identity": "second", "settle": 15}}
@@ -48,6 +50,21 @@ def refused_out_of_term(cluster: Cluster) -> float:
         re.MULTILINE,
     )
     return sum(map(float, rows))
+
+
+def refuses(cluster: Cluster, term: str) -> bool:
+    """Whether the API server refuses what this term would decide: a dry run, as the fence makes."""
+    notes = {v.RESERVATION: reservation_text(Reservation("", term, ()))}
+    body = {
+        "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
+        "kind": "PodGroup",
+        "metadata": {"name": "trial", "annotations": notes},
+        "spec": {"minMember": 1},
+    }
+    where = f"/apis/{v.API_GROUP}/{v.VERSION}/namespaces/cardquota-system/podgroups?dryRun=All"
+    ours = "system:serviceaccount:cardquota-system:cardquota"
+    reply = ask(cluster, "POST", where, body, as_user=ours, as_groups=("system:masters",))
+    return any(f"cardquota-{policy}" in reply.message for policy in v.TERM_POLICIES)
 
 
 def test_a_patch_of_a_term_that_is_over_is_refused(
@@ -84,6 +101,8 @@ def test_a_patch_of_a_term_that_is_over_is_refused(
             second.start()
             eventually(lambda: second.get("/readyz")[0] == 200, "the second is ready")
             before = refused_out_of_term(bare)
+            term = holder(bare)
+            assert not refuses(bare, term)
 
             line.hold()
             team.set_quota({T1000: 8})
@@ -93,6 +112,7 @@ def test_a_patch_of_a_term_that_is_over_is_refused(
             eventually(lambda: max(line.held, default=0) > LARGE, "the patch is held")
             first.signal(signal.SIGSTOP)
             eventually(lambda: holder(bare).startswith("second_"), "the second leads")
+            eventually(lambda: refuses(bare, term), "the API server knows the new term")
             line.flow()
             eventually(lambda: refused_out_of_term(bare) > before, "the patch is refused")
             assert not released(team.pod(LATE))

@@ -196,8 +196,9 @@ def change_everything(bare: Cluster, operators: list[OperatorProcess], load: Ste
     # The serving certificate has little left: it is renewed, under the same CA.
     held = secret(bare)
     (old,) = read_certificates(held["ca.crt"])
-    put(bare, nearly_ended(held))
-    short = {read_certificates(secret(bare)["tls.crt"])[0].serial_number}
+    little_left = nearly_ended(held)
+    short = {read_certificates(little_left["tls.crt"])[0].serial_number}
+    put(bare, little_left)
     until(lambda: len(serials()) == 1 and not serials() & (first | short), "renewed")
     assert read_certificates(secret(bare)["ca.crt"]) == [old]
 

@@ -47,7 +47,9 @@ def test_pods_of_a_deployment_and_a_job_end_for_who_is_owed_their_cards(lent: Le
     team.until_row(lent.card, BORROWER, allocated=4)
     with team.watching() as watch:
         assert team.create(lent.pod("owed", OWNER, cards=2)).ok
-        team.until_bound("owed")
+        start = watch.first(
+            lambda s: s.name == "owed" and bool(s.object["spec"].get("nodeName")), "it is bound"
+        )
         seen = list(watch.seen)
     ended = {one.name for one in seen if one.type == "DELETED"}
     assert len(ended) == 2
@@ -67,10 +69,9 @@ def test_pods_of_a_deployment_and_a_job_end_for_who_is_owed_their_cards(lent: Le
         assert "and deserves <2>, so <" in told["message"]
     assert "2 pods of Queue" in team.until_told("owed", v.ROOM_MADE)["message"]
     # Its controller makes others, which have to wait until it has started.
-    bound = next(s.at for s in seen if s.name == "owed" and s.object["spec"].get("nodeName"))
     known = {one.name for one in seen if one.type == "ADDED"} - {"owed"}
     opened = [s for s in seen if s.name in known and not s.object["spec"].get("schedulingGates")]
-    assert all(one.at >= bound for one in opened)
+    assert all(one.at >= start.at for one in opened)
     team.until_row(lent.card, BORROWER, allocated=2)
     time.sleep(5)
     assert team.row(lent.card, OWNER)["allocated"] == 2

@@ -69,7 +69,7 @@ def test_a_drained_node_gives_its_quota_to_the_replacements(team: Team) -> None:
 def test_t4_replacements_are_asked_for_at_once_and_told_who_holds_the_quota(team: Team) -> None:
     queue = team.has_queue({T1000: 2})
     with team.watching() as watch:
-        run(team, "Deployment", team.a_pod("web", 1, T1000), replicas=2)
+        run(team, "Deployment", team.a_pod("web", 1, T1000), replicas=2, stops_in=600)
         counts_exactly(team, T1000, allocated=2)
         before = team.pods()
         for name in names(before):
@@ -81,6 +81,8 @@ def test_t4_replacements_are_asked_for_at_once_and_told_who_holds_the_quota(team
         ) in told[0]
         counts_exactly(team, T1000, allocated=2, inqueue=0, requested=2)
         assert uids(team.pods()) == uids(before)
+        for name in names(before):
+            assert team.delete(team.a_pod(name)).ok
         for uid in uids(before):
             gone(watch, uid)
         counts_exactly(team, T1000, allocated=2, requested=2)
@@ -92,17 +94,20 @@ def test_t4_replacements_are_asked_for_at_once_and_told_who_holds_the_quota(team
 def test_what_waits_gets_what_an_evicted_pod_leaves_and_not_before(team: Team) -> None:
     queue = team.has_queue({T1000: 2})
     with team.watching() as watch:
-        start(team, team.a_pod("old", 2, T1000))
+        start(team, team.a_pod("old", 2, T1000), stops_in=600)
         counts_exactly(team, T1000, allocated=2)
         uid = team.pod("old")["metadata"]["uid"]
         assert evict(team, "old").ok
         team.until(lambda: is_leaving(team.pod("old")), "it is leaving")
-        refused = team.create(team.a_pod("too-early", 1, T1000))
+        early = team.a_pod("too-early", 1, T1000)
+        team.until(lambda: HELD in team.create(early, dry=True).message, "that is known")
+        refused = team.create(early)
         assert "; pods that are being deleted hold <2> of it; wait until" in refused.message
         assert team.create(of_a_job(team.a_pod("next", 2, T1000))).ok
         told = team.until_told("next", "InsufficientCardQuota")
         assert "; pods that are being deleted hold <2> of it; wait until" in told["message"]
         counts_exactly(team, T1000, allocated=2, requested=4)
+        assert team.delete(team.a_pod("old")).ok
         end = gone(watch, uid)
         team.until_bound("next")
         counts_exactly(team, T1000, allocated=2, requested=2)

@@ -43,18 +43,18 @@ def test_a_victim_holds_its_quota_until_it_is_gone_and_the_preemptor_has_its_own
         victims = team.has_queue({card: 2}, "low")
         preemptors = team.has_queue({card: 2}, "high")
         team.until(lambda: metric(team.cluster, counted, card=card) == 2, "the node is seen")
-        start(team, team.a_pod("victim", 2, card, "low"))
+        start(team, team.a_pod("victim", 2, card, "low"), stops_in=600)
         counts_exactly(team, card, name="low", allocated=2)
         uid = team.pod("victim")["metadata"]["uid"]
         urgent = team.a_pod("urgent", 2, card, "high").with_spec(priorityClassName=high)
         assert team.create(urgent).ok
-        leaving = watch.first(
+        watch.first(
             lambda s: s.object["metadata"]["uid"] == uid and is_leaving(s.object), "it is preempted"
         )
         counts_exactly(team, card, name="low", allocated=2, inqueue=0)
         counts_exactly(team, card, name="high", allocated=0, inqueue=2)
-        end = gone(watch, uid)
-        assert end.at - leaving.at >= 1
+        assert team.delete(team.a_pod("victim")).ok
+        gone(watch, uid)
         team.until_bound("urgent")
         counts_exactly(team, card, name="low", allocated=0, requested=0)
         counts_exactly(team, card, name="high", allocated=2, inqueue=0)

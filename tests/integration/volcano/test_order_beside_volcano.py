@@ -32,17 +32,14 @@ def test_e6_jobs_start_in_the_order_of_their_groups_and_then_of_names(team: Team
         for one in sorted(jobs, key=lambda one: (one["creationTimestamp"], one["name"]))
     ]
     assert sorted(wanted) == sorted(names)
-    began: list[str] = []
+    pods = {pod_of(team, name): name for name in names}
+    with team.watching() as watch:
 
-    def all_have_begun() -> bool:
-        fresh = [name for name in names if name not in began and released_of(team, name)]
-        began.extend(fresh)
-        return len(began) == JOBS
+        def begun() -> list[str]:
+            """In the order in which their gates opened."""
+            opened = [one.name for one in list(watch.seen) if released(one.object)]
+            return [pods[name] for name in dict.fromkeys(opened) if name in pods]
 
-    assert team.delete(holder).ok
-    team.until(all_have_begun, "all have begun", 120)
-    assert began == wanted
-
-
-def released_of(team: Team, name: str) -> bool:
-    return released(team.pod(pod_of(team, name)))
+        assert team.delete(holder).ok
+        team.until(lambda: len(begun()) == JOBS, "all have begun", 120)
+    assert begun() == wanted

@@ -89,4 +89,4 @@ def test_t6_numbers_are_right_at_once_when_a_queue_opens_that_could_not_be_writt
     )
     assert allocated(team) == 3
     assert command(team, "OpenQueue").ok
-    team.until(lambda: allocated(team) == 2, "its numbers are right", 3)
+    team.until(lambda: allocated(team) == 2, "its numbers are right")

@@ -34,6 +34,7 @@ def invite(team: Team) -> None:
         _post(team.cluster, f"{_RBAC}/clusterrolebindings", _binding(user, "ClusterRole", role))
     for user, verb, resource in (
         (MIGHTY, "patch", "pods/status"),
+        (TENANT, "create", "pods"),
         (TENANT, "create", "podgroups.scheduling.volcano.sh"),
         (TENANT, "list", "queues.scheduling.volcano.sh"),
         (QUEUE_ADMIN, "create", "queues.scheduling.volcano.sh"),

@@ -79,7 +79,10 @@ def test_what_runs_in_a_namespace_that_was_taken_out_is_still_counted(people: Te
 
     before = outside()
     people.set_mode("off")
-    people.until(lambda: released(people.create(people.a_pod("x", 2, T1000), dry=True).body), "")
+    two = people.a_pod("x", 2, T1000)
+    people.until(
+        lambda: (reply := people.create(two, dry=True)).ok and released(reply.body), "it is off"
+    )
     there = {"nvidia.com/gpu.product": T1000}  # nobody gives it an affinity
     mine = people.a_pod("mine", 2, T1000).on_nodes_labelled(there)
     nobodys = people.a_pod("nobodys", 3, T1000).in_queue(None).on_nodes_labelled(there)

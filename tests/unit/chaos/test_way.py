@@ -154,7 +154,7 @@ async def test_who_has_given_up_does_not_say_so(tmp_path: Path, *, kept: bool) -
             await (await session.get(f"{url}/before")).read()
         event = way.hold(AlwaysLow())
         with pytest.raises(TimeoutError):
-            await session.get(f"{url}/late", timeout=aiohttp.ClientTimeout(total=0.2))
+            await session.get(f"{url}/late", timeout=aiohttp.ClientTimeout(total=1.0))
         event.set()
         await asyncio.wait_for(done.wait(), 5)
     await way.stop()

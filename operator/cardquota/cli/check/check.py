@@ -51,9 +51,9 @@ async def _sections(
             settings, unknown = await read_installed_settings(client, settings)
         read = await read_cluster(client, namespace, settings)
         if not namespace:
+            now = time.time()  # the Lease is read first, and what follows takes its time
             installed = await read_installed(client, settings)
             refused = await refused_section(client, settings)
-            now = time.time()
             installation = installation_section(installed, settings, now, unknown)
             fence = fence_section(installed, settings, now, known=not unknown)
             free, drift = nobody_decides(installation), list[Difference]()

@@ -173,15 +173,16 @@ async def test_a_body_that_nobody_reads_ends_its_connection() -> None:
 
 @pytest.mark.parametrize("sent", [b"POST / HT", head_of("/", "Content-Length: 9") + b"x", b""])
 async def test_one_without_end_is_given_up(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "REQUEST_WITHIN", 0.05)
-    monkeypatch.setattr(bounds, "IDLE", 0.05)
-    monkeypatch.setattr(bounds, "_LOOK", 0.02)
     async with serving() as found:
-        stream = await found.connect()
-        stream[1].write(sent)
-        async with asyncio.timeout(30):
-            with suppress(ConnectionResetError):
-                assert await stream[0].read() == b""
+        with monkeypatch.context() as quick:
+            quick.setattr(bounds, "REQUEST_WITHIN", 0.05)
+            quick.setattr(bounds, "IDLE", 0.05)
+            quick.setattr(bounds, "_LOOK", 0.02)
+            stream = await found.connect()
+            stream[1].write(sent)
+            async with asyncio.timeout(30):
+                with suppress(ConnectionResetError):
+                    assert await stream[0].read() == b""
         assert found.refused == (["slow"] if sent else [])
         assert (await found.ask(body=b"next"))[1] == b"4"
 
