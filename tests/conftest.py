@@ -17,7 +17,7 @@ from harness import shared_planes
 
 pytest_plugins = ["harness.budget", "harness.newer_kubernetes", "harness.workers"]
 
-LONGEST_TEST = 20.0
+LONGEST_TEST = 60.0
 """Seconds a test may take without a marker that says so; fixtures are not counted.
 
 A quiet machine takes three for the longest: what fails here is no noise of a busy one.

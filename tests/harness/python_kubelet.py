@@ -63,6 +63,8 @@ class PythonKubelet:
         """By call to a plugin: seconds of each."""
         self._listed: dict[tuple[str, str], bytes] = {}
         """What is told of a pod, as a message: made once, for it is asked often."""
+        self._telling = threading.Lock()
+        """Of `_held` and `_listed`, which are read in threads of the server."""
 
     # --- its life -----------------------------------------------------------------------------
 
@@ -123,7 +125,8 @@ class PythonKubelet:
         )(plugin.Empty())
         with suppress(grpc.RpcError, ValueError):
             for found in stream:
-                self.devices[resource] = {one.ID: one.health for one in found.devices}
+                if self._endpoints.get(resource) is channel:
+                    self.devices[resource] = {one.ID: one.health for one in found.devices}
         if self._endpoints.get(resource) is channel:
             # The plugin is gone: nothing of it can be had.
             self.devices[resource] = {}
@@ -131,9 +134,10 @@ class PythonKubelet:
     def _list(self, _: Any, context: grpc.ServicerContext) -> bytes:
         if not self.answers_about_pods:
             context.abort(grpc.StatusCode.UNAVAILABLE, "rate limit exceeded")
-        for pod in {owner[:2] for owner in self._held}.difference(self._listed):
-            self._listed[pod] = self._told_of(*pod).SerializeToString()
-        return b"".join(self._listed.values())
+        with self._telling:
+            for pod in {owner[:2] for owner in self._held}.difference(self._listed):
+                self._listed[pod] = self._told_of(*pod).SerializeToString()
+            return b"".join(self._listed.values())
 
     def _told_of(self, namespace: str, pod: str) -> resources.ListPodResourcesResponse:
         """An entry for each ID, as a kubelet has."""
@@ -157,9 +161,9 @@ class PythonKubelet:
     def admit(self, namespace: str, pod: str, asked: Mapping[str, Mapping[str, int]]) -> None:
         """`asked`: by container, by resource. One container after the other, as it does."""
         owners = [ContainerOnNode(namespace, pod, container) for container in asked]
-        for owner in owners:
-            self._held[owner] = {}
-        self._listed.pop((namespace, pod), None)
+        with self._telling:
+            self._held.update((owner, {}) for owner in owners)
+            self._listed.pop((namespace, pod), None)
         try:
             for owner in owners:
                 for resource, number in asked[owner.container].items():
@@ -199,8 +203,9 @@ class PythonKubelet:
             answer = self._ask(channel, "Allocate", request, plugin.AllocateResponse)
         except grpc.RpcError as error:
             raise UnexpectedAdmissionError(f"Allocate failed: {_details(error)}") from None
-        self._held[owner][resource] = ids
-        self._listed.pop(owner[:2], None)
+        with self._telling:
+            self._held[owner][resource] = ids
+            self._listed.pop(owner[:2], None)
         (answered,) = answer.container_responses
         names = [device.name for device in answered.cdi_devices]
         self._cdi_devices[owner] = self._cdi_devices.get(owner, []) + names
@@ -258,17 +263,21 @@ class PythonKubelet:
 
     def remove(self, namespace: str, pod: str) -> None:
         """The pod is gone."""
-        self._listed.pop((namespace, pod), None)
-        for owner in [one for one in self._held if one[:2] == (namespace, pod)]:
-            del self._held[owner]
+        owners = [one for one in self._held if one[:2] == (namespace, pod)]
+        with self._telling:
+            self._listed.pop((namespace, pod), None)
+            for owner in owners:
+                del self._held[owner]
+        for owner in owners:
             self._cdi_devices.pop(owner, None)
             self._environments.pop(owner, None)
             self._nodes.pop(owner, None)
 
     def hear_of(self, namespace: str, pod: str, container: str) -> None:
         """The pod is bound to this node, and not yet admitted."""
-        self._held[ContainerOnNode(namespace, pod, container)] = {}
-        self._listed.pop((namespace, pod), None)
+        with self._telling:
+            self._held[ContainerOnNode(namespace, pod, container)] = {}
+            self._listed.pop((namespace, pod), None)
 
     def ids(self, namespace: str, pod: str, resource: str) -> list[str]:
         """Of all containers of the pod."""

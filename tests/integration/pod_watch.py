@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
+import urllib3
+
 from cardquota_dev.testing import Cluster, eventually
 
 from .asking import Object, ask, credentials
@@ -38,6 +40,7 @@ class PodChanges:
     def start(self) -> Self:
         found = ask(self._cluster, "GET", f"{self._path}?limit=1")
         self._revision = str(found.body["metadata"]["resourceVersion"])
+        self._first = int(self._revision)
         self._open()
         self._thread.start()
         return self
@@ -54,6 +57,20 @@ class PodChanges:
         found = eventually(lambda: next((s for s in list(self.seen) if condition(s)), None), what)
         assert found is not None
         return found
+
+    def caught_up(self) -> list[SeenChange]:
+        """All changes, once those have come that made what is stored now."""
+        items = ask(self._cluster, "GET", self._path).body["items"]
+        stored = {
+            one["metadata"]["uid"]: _revision(one) for one in items if _revision(one) > self._first
+        }
+
+        def seen() -> bool:
+            latest = {s.object["metadata"]["uid"]: _revision(s.object) for s in list(self.seen)}
+            return all(latest.get(uid, 0) >= revision for uid, revision in stored.items())
+
+        eventually(seen, "the watch has brought what is stored")
+        return list(self.seen)
 
     def _open(self) -> None:
         cluster = self._cluster
@@ -76,12 +93,23 @@ class PodChanges:
             if not self._stopping:
                 raise
 
+    def _read_some(self) -> bytes:
+        """Empty at the end of the stream, and after a time in which nothing happened."""
+        try:
+            return bytes(self._answer.read1())
+        except urllib3.exceptions.ReadTimeoutError:
+            return b""
+
     def _follow(self) -> None:
         rest = b""
-        while chunk := self._answer.read1():
+        while chunk := self._read_some():
             at = time.monotonic()
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
                 event = json.loads(line)
                 self._revision = str(event["object"]["metadata"]["resourceVersion"])
                 self.seen.append(SeenChange(at, event["type"], event["object"]))
+
+
+def _revision(thing: Object) -> int:
+    return int(thing["metadata"]["resourceVersion"])

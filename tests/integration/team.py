@@ -105,6 +105,13 @@ class Team:
         tail = "?gracePeriodSeconds=0" if now else ""
         return ask(self.cluster, "DELETE", f"{self.path(thing)}/{thing.name}{tail}")
 
+    def finish(self, pod: PodBody, phase: str) -> None:
+        """Its containers have ended, as a kubelet would say. Not before kwok has said that they
+        run: it says so once, whatever was said meanwhile.
+        """
+        self.until(lambda: self.pod(pod.name)["status"].get("phase") == "Running", "it runs")
+        assert self.patch(pod, {"status": {"phase": phase}}, sub="/status").ok
+
     def set_quota(self, quota: Mapping[str, int] | str, name: str = "q") -> None:
         """Change a queue's quota; returns once the operator counts with it."""
         text = quota if isinstance(quota, str) else json.dumps(dict(quota))

@@ -97,14 +97,15 @@ class Kills:
 
     async def _between_writes_and_answers(self, leader: int) -> None:
         """What it wrote last is stored, and nobody was told: gates are open, pods are bound."""
-        event = self._scene.ways[leader].keep_answers()
-        try:
-            await self._scene.steady.free(self._dice, _SOME)
-            await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))
-            self._kill(leader)
-            await self._scene.until_deciding(but=leader)
-        finally:
-            event.set()
+        with self._scene.views_are_old(anew=True):  # what its watches would bring is kept, too
+            event = self._scene.ways[leader].keep_answers()
+            try:
+                await self._scene.steady.free(self._dice, _SOME)
+                await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))
+                self._kill(leader)
+                await self._scene.until_deciding(but=leader)
+            finally:
+                event.set()
 
     async def _while_the_others_are_told_nothing(self, leader: int) -> None:
         """Its successor knows of more quota, but not to whom it was given.

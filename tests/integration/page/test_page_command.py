@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from builders import H200, a_pod
+from builders import H200, a_node, a_pod
 from cardquota_dev.testing import eventually
 from harness.page_process import COMMAND, reply, served_page
 from harness.page_reader import LIST, PageReader
 from integration.asking import ask
+from integration.own_node import a_node_of
 from integration.plugin import plugin
 from integration.team import Team, of_a_job
 
@@ -41,28 +42,37 @@ def line_of(queue: str, url: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_f7_one_sees_with_ones_own_rights(team: Team) -> None:
-    queue = team.has_queue({H200: 2})
-    assert team.create(of_a_job(team.a_pod("holder", 2, H200))).ok
-    team.until_row(H200, allocated=2)
-    assert team.create(of_a_job(team.a_pod("next", 1, H200))).ok
-    team.until_row(H200, requested=3)
-    where = f"--address={address(team)}"
-    with served_page(team.cluster.kubeconfig, where) as url:
+    card = f"{team.prefix}-card"  # what is free of another changes with the pods of others
+    with a_node_of(team, a_node(f"{team.prefix}-node").with_cards(card, "4")):
+        queue = team.has_queue({card: 2})
+        assert team.create(of_a_job(team.a_pod("holder", 2, card))).ok
+        team.until_row(card, allocated=2)
+        assert team.create(of_a_job(team.a_pod("next", 1, card))).ok
+        team.until_row(card, requested=3)
+        _sees_all(team, queue, card)
+        _sees_no_names(team, queue)
+
+
+def _sees_all(team: Team, queue: str, card: str) -> None:
+    with served_page(team.cluster.kubeconfig, f"--address={address(team)}") as url:
         assert reply(url)[1].startswith("<!doctype html>")
         assert overview(url)["missing"] == []
-        (card,) = line_of(queue, url)["cards"]
-        assert card | {"quota": 2, "allocated": 2, "requested": 3} == card
-        assert card["name"] == H200
-        status, text = reply(f"{url}queue?name={queue}")
+        (row,) = line_of(queue, url)["cards"]
+        assert row | {"quota": 2, "allocated": 2, "requested": 3} == row
+        assert row["name"] == card
+        _, text = reply(f"{url}queue?name={queue}")
         found = json.loads(text)["queue"]
         shown = plugin(team.cluster.kubeconfig, "queue", queue, "-o", "json")
         wanted = json.loads(shown.stdout)
         for key in ("cards", "holders", "waiters", "heldPods", "waitingPods", "resources"):
             assert found[key] == wanted.get(key, wanted.get(_snake(key)))
         assert reply(f"{url}nodes")[0] == 200
+
+
+def _sees_no_names(team: Team, queue: str) -> None:
     folder = team.cluster.folder
     assert folder is not None
-    with served_page(folder.tenant_kubeconfig, where) as url:
+    with served_page(folder.tenant_kubeconfig, f"--address={address(team)}") as url:
         (missing,) = overview(url)["missing"]
         assert missing.endswith("create on queuereviews.cardquota.volcano.sh")
         status, text = reply(f"{url}queue?name={queue}")

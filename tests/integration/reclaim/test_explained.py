@@ -65,7 +65,7 @@ def test_l7_what_a_dry_run_would_end_and_who_may_be_ended(lent: Lent, tmp_path: 
 
 def test_l7_which_pods_end_and_for_whom_while_they_do(lent: Lent) -> None:
     team = lent.team
-    lent.runs("r0", "r1", "r2", "r3", stop=20)
+    lent.runs("r0", "r1", "r2", "r3", stop=600)
     assert team.create(lent.pod("owed", OWNER)).ok
     assert team.until_told("owed", v.ROOM_MADE)
     found = told(lent, "owed")
@@ -75,5 +75,6 @@ def test_l7_which_pods_end_and_for_whom_while_they_do(lent: Lent) -> None:
     found = told(lent, ends)
     assert (found["state"], found["way"]) == ("Ends", "reclaim")
     assert f"to make room for pod <{team.namespace}/owed> of Queue" in found["message"]
+    assert team.delete(lent.pod(ends)).ok
     team.until_bound("owed")
-    assert told(lent, "owed")["state"] == "NothingBorrowed"
+    team.until(lambda: told(lent, "owed")["state"] == "NothingBorrowed", "that is known")

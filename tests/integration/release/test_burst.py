@@ -48,7 +48,7 @@ def test_sixty_pods_into_twenty_cards(team: Team, kind: str) -> None:
         heard = answers(team, pods)
         team.until_row(T1000, allocated=QUOTA, inqueue=0)
         through = sum(released(pod) for pod in team.pods())
-        seen = list(watch.seen)
+        seen = watch.caught_up()
     assert set(heard) <= {"created", v.Reason.INSUFFICIENT_CARD}
     assert heard["created"] >= QUOTA
     if kind == "job":
@@ -74,4 +74,4 @@ def test_pods_that_come_and_go(team: Team) -> None:
             for pod in running:
                 assert team.delete(team.a_pod(pod["metadata"]["name"])).ok
         team.until_row(T1000, allocated=5, requested=5)
-        assert most_at_once(list(watch.seen)) == 5
+        assert most_at_once(watch.caught_up()) == 5

@@ -76,7 +76,7 @@ def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
             for name in ("a", "b"):
                 assert team.create(member(team, f"{gang}-{name}", gang=gang)).ok
         team.until_row(T1000, allocated=10, inqueue=0, requested=20)
-        last: dict[str, SeenChange] = {seen.name: seen for seen in watch.seen}
+        last: dict[str, SeenChange] = {seen.name: seen for seen in watch.caught_up()}
     by_gang: dict[str, set[bool]] = {}
     for name, seen in last.items():
         by_gang.setdefault(name.split("-")[0], set()).add(released(seen.object))

@@ -88,8 +88,7 @@ def test_the_life_of_a_group(team: Team) -> None:
     assert condition(team, gang)["lastTransitionTime"] == scheduled["lastTransitionTime"]
     assert line(team, gang)["RUNNING"] == "2"
 
-    failed = {"status": {"phase": "Failed"}}
-    assert team.patch(team.a_pod("a"), failed, sub="/status").ok
+    team.finish(team.a_pod("a"), "Failed")
     found = until_phase(team, gang, "Unknown")
     assert (found["running"], found["succeeded"], found["failed"]) == (1, 0, 1)
     until_condition(team, gang, "Unschedulable", v.Reason.GANG_INCOMPLETE, "<1> of the <2> pods")
@@ -100,8 +99,7 @@ def test_the_life_of_a_group(team: Team) -> None:
     until_condition(team, gang, "Scheduled", v.RELEASED, queue)
 
     for name in ("b", "c"):
-        done = {"status": {"phase": "Succeeded"}}
-        assert team.patch(team.a_pod(name), done, sub="/status").ok
+        team.finish(team.a_pod(name), "Succeeded")
     found = until_phase(team, gang, "Completed")
     team.until(lambda: status(team, gang)["succeeded"] == 2, "both have succeeded")
     for name in ("a", "b", "c"):

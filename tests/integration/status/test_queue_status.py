@@ -3,7 +3,6 @@
 import pytest
 
 from builders import a_ledger, a_queue
-from builders.pod import PodBody
 from cardquota.cluster.api import Client, from_kubeconfig
 from cardquota.control.queues import QueueReconciler
 from cardquota.quota import vocabulary as v
@@ -17,11 +16,6 @@ from integration.team import Team
 def condition(team: Team, kind: str) -> Object:
     found = team.status().get("conditions", ())
     return next((dict(c) for c in found if c["type"] == kind), {})
-
-
-def finish(team: Team, pod: PodBody, phase: str) -> None:
-    """Its containers have ended, as a kubelet would say."""
-    assert team.patch(pod, {"status": {"phase": phase}}, sub="/status").ok
 
 
 def test_the_columns_of_kubectl(team: Team) -> None:
@@ -100,7 +94,7 @@ def test_a_finished_pod_frees_its_card(team: Team, phase: str) -> None:
     assert team.create(first).ok
     team.until_bound("a")
     assert team.create(second).ok
-    finish(team, first, phase)
+    team.finish(first, phase)
     team.until_open("b")
     team.until_row(T1000, allocated=1, requested=1)
 

@@ -126,7 +126,8 @@ def test_a_status_that_says_a_pod_has_ended_is_believed_until_it_is_taken_back(
     somebody has it, the lie ends in a queue that says it is over its quota (I3, Q7).
     """
     second, first = waiting_and_open(people)
-    people.until_bound("first")
+    # Before that kwok would take it back.
+    people.until(lambda: people.pod("first")["status"].get("phase") == "Running", "it runs")
     assert write(people, first, "/status", {"status": {"phase": "Succeeded"}}).ok
     people.until_bound(second.name)
     assert write(people, first, "/status", {"status": {"phase": "Running"}}).ok

@@ -83,18 +83,23 @@ async def test_a_timeout_is_kept(client: Client, server: ClosingServer) -> None:
         await asyncio.wait_for(client.get("/", timeout=0.2), 60)
 
 
-@pytest.mark.parametrize("at", [0.3, 0.4, 0.45])
+@pytest.mark.parametrize("at", [29.0, 30.0, 31.0])
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"])
 async def test_a_cancellation_beside_a_timeout_is_not_lost(
-    client: Client, server: ClosingServer, answer: bytes, at: float
+    client: Client,
+    server: ClosingServer,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: bytes,
+    at: float,
 ) -> None:
     """As when a process goes on after a pause: both are due in the same turn of the loop."""
     server.answer = answer
-    begun = time.monotonic()
-    task = asyncio.create_task(client.get("/a", timeout=0.4))
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    task = asyncio.create_task(client.get("/a", timeout=30))
     await server.asked.wait()  # then it waits for the answer, or for the rest of one
-    asyncio.get_running_loop().call_later(begun + at - time.monotonic(), task.cancel)
-    time.sleep(0.5)  # noqa: ASYNC251 - the pause
+    loop.call_at(begun + at, task.cancel)
+    monkeypatch.setattr(loop, "time", lambda: time.monotonic() + 60)  # the pause
     with pytest.raises(asyncio.CancelledError):
         await task
 
@@ -220,11 +225,13 @@ async def test_slow_credentials_leave_less_for_it(access: Access, server: Closin
 
     server.answer = b""
     client = Client(Access(access.server, None, slow))
-    loop = asyncio.get_running_loop()
-    begun = loop.time()
-    with pytest.raises(OutcomeUnknown, match=r"within 1 s"):
-        await client.get("/", timeout=1)
-    assert loop.time() - begun < 1.9  # not 1.95, which is one after the other
+    loop, took = asyncio.get_running_loop(), []
+    for _ in range(3):  # others may have the core meanwhile
+        begun = loop.time()
+        with pytest.raises(OutcomeUnknown, match=r"within 1 s"):
+            await client.get("/", timeout=1)
+        took.append(loop.time() - begun)
+    assert min(took) < 1.9  # not 1.95, which is one after the other
     await client.close()
 
 
