@@ -20,7 +20,8 @@ pytest_plugins = ["harness.budget", "harness.newer_kubernetes", "harness.workers
 LONGEST_TEST = 60.0
 """Seconds a test may take without a marker that says so; fixtures are not counted.
 
-A quiet machine takes three for the longest: what fails here is no noise of a busy one.
+A quiet machine takes three for the longest, and one wait may take so long: what fails here is no
+noise of a busy one.
 """
 
 _UNLIMITED = ("slow", "disruptive", "long")

@@ -175,7 +175,7 @@ def test_f8_in_light_and_dark_all_can_be_read(opened: Opens, scheme: str, tmp_pa
         expect(rows.nth(2)).to_contain_text("over by 1")
         expect(rows.nth(0)).to_contain_text("closed")
         page.click("#nodes summary")
-        expect(page.locator("#node-rows")).to_contain_text("takes no pods")
+        expect(page.locator("#node-rows")).to_contain_text("takes no pods", timeout=20_000)
         wanted = CHECKOUT / "docs" / "pictures" if os.environ.get("WRITE_PICTURES") else tmp_path
         page.screenshot(path=wanted / f"page-{scheme}.png")
 
