@@ -122,6 +122,28 @@ async def test_who_goes_in_two_steps_leaves_the_rest_of_its_hour_too(waiting: st
         assert len(stage.evicted) > len(ended)
 
 
+async def test_who_goes_as_it_is_given_up_leaves_its_hour_too() -> None:
+    """Before that could be written on it."""
+    async with reclaiming(*full(), unplaced("w")) as stage:
+        await asyncio.sleep(LONG)
+        stage.goes("r7")
+        stage.see(runs("again"))
+        stored_by, tried = stage.script.answer_to, list[Call]()
+
+        def goes(call: Call) -> Answer:
+            if "gaveUp" in str(call.body) and not tried:
+                tried.append(call)
+                stage.goes("w")
+            return stored_by(call)
+
+        stage.script.answer_to = goes
+        await asyncio.sleep(320)
+        assert tried
+        stage.see(unplaced("y"))
+        await asyncio.sleep(LONG)
+        assert stage.evicted == ["r7"]
+
+
 async def test_marks_of_times_to_come_hold_up_nobody_else() -> None:
     """As a leader with a wrong clock wrote them, or somebody before the policies were there."""
     mark = plan_text(PlanRecord("t", NOW, "reclaim", H200, ("uid-gone",), NOW + 10**9))
