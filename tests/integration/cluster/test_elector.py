@@ -342,4 +342,4 @@ async def test_there_is_never_more_than_one_leader(client: Client, start: Start,
     await next_leader()
     await (await leader()).stop()
     await next_leader()
-    assert len(terms) == 5
+    assert len(terms) >= 5

@@ -39,8 +39,8 @@ def _elector(client: Client, namespace: str) -> Elector:
         namespace=namespace,
         name="cardquota",
         identity="me",
-        duration=2.0,
-        renew_deadline=DEADLINE,
+        duration=60.0,  # none of its terms is to end by itself
+        renew_deadline=50.0,
         retry_period=0.1,
     )
 
@@ -91,6 +91,7 @@ async def _settle(
     client: Client,
     *more: FakeReflector,
     settle: float = SETTLE,
+    renew_deadline: float = DEADLINE,
     optional_wait: float = 60.0,
     held: Callable[[], Awaitable[float]] | None = None,
 ) -> None:
@@ -100,7 +101,7 @@ async def _settle(
         client,
         held or _from_the_start(elector),
         settle=settle,
-        renew_deadline=DEADLINE,
+        renew_deadline=renew_deadline,
         optional_wait=optional_wait,
     )
 
@@ -109,9 +110,9 @@ async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
     client: Client, namespace: str
 ) -> None:
     async with _leading(client, namespace) as (elector, mirror):
-        settling = asyncio.create_task(_settle(elector, mirror, client))
+        settling = asyncio.create_task(_settle(elector, mirror, client, renew_deadline=60.0))
         await until(lambda: mirror.asked, "catching up")
-        assert SETTLE <= mirror.asked_at - elector.acquired_at < SETTLE + DEADLINE
+        assert SETTLE <= mirror.asked_at - elector.acquired_at < SETTLE + 60.0
         body = await client.get(mirror.path, params={"limit": "1"})
         assert mirror.asked <= int(msgspec.json.decode(body)["metadata"]["resourceVersion"])
         assert not settling.done()

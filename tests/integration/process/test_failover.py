@@ -62,7 +62,7 @@ def test_the_leader_is_killed_in_a_burst(tmp_path: Path, unique: str) -> None:
                 team.until(lambda: leader(cluster) not in ("", first), "another leads", 60)
                 team.until(lambda: sum(released(pod) for pod in team.pods()) == 20, "20 open", 60)
                 team.until(lambda: team.row(T1000).get("allocated") == 20, "20 bound", 60)
-                assert most_at_once(list(watch.seen)) == 20
+                assert most_at_once(watch.caught_up()) == 20
                 team.set_quota({T1000: 60})
                 team.until(lambda: team.row(T1000).get("allocated") == 60, "all bound", 60)
         assert cluster.folder is not None

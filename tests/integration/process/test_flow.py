@@ -4,7 +4,7 @@ import pytest
 
 from cardquota.quota import LEASE, OPERATOR_NAMESPACE
 from cardquota.settings import Settings
-from cardquota_dev.testing import Cluster
+from cardquota_dev.testing import Cluster, eventually
 from integration.asking import ask, credentials
 
 from .running import install_base
@@ -27,10 +27,15 @@ def test_creates_that_wait_for_us_do_not_crowd_us_out(bare: Cluster, path: str) 
     found = ask(bare, "GET", FLOW)
     assert found.ok, found
     who = {"Impersonate-User": Settings().service_account_user}
-    answer = bare.admin.rest_client.pool_manager.request(
-        "GET",
-        bare.admin.configuration.host + path,
-        headers={**credentials(bare), **who},
-        timeout=30.0,
-    )
-    assert answer.headers["X-Kubernetes-PF-FlowSchema-UID"] == found.body["metadata"]["uid"]
+
+    def classified() -> bool:
+        answer = bare.admin.rest_client.pool_manager.request(
+            "GET",
+            bare.admin.configuration.host + path,
+            headers={**credentials(bare), **who},
+            timeout=30.0,
+        )
+        uid = answer.headers["X-Kubernetes-PF-FlowSchema-UID"]
+        return bool(uid == found.body["metadata"]["uid"])
+
+    eventually(classified, "the API server, which has just heard of it, goes by it")

@@ -42,6 +42,7 @@ def test_pods_of_a_deployment_and_a_job_end_for_who_is_owed_their_cards(lent: Le
     job = team.a_pod("train", 1, lent.card, BORROWER).annotated("cardquota.dev/run-seconds", "3600")
     assert create(team, "Job", job, parallelism=1, completions=1).ok
     team.until_row(lent.card, BORROWER, allocated=1)
+    time.sleep(1.1)  # by the second it is the oldest, whose turn is last
     service = team.a_pod("web", 1, lent.card, BORROWER)
     assert create(team, "Deployment", service, replicas=3).ok
     team.until_row(lent.card, BORROWER, allocated=4)

@@ -136,6 +136,7 @@ def test_r5_one_freed_card_wakes_one_of_many(team: Team) -> None:
     assert ask(team.cluster, "DELETE", f"{path(team, 'ReplicaSet')}/first").ok
 
     def another() -> bool:
+        end_surplus(team.cluster, team.namespace, 1)
         names = [pod["metadata"]["name"] for pod in team.pods()]
         return len(names) == 1 and names[0].startswith("web-")
 

@@ -55,6 +55,8 @@ def test_q6_what_waits_at_the_gate_waits_on_while_it_is_closed(team: Team) -> No
     assert team.create(second).ok
     assert command(team, "CloseQueue").ok
     team.until(lambda: state(team) == "Closing", "it closes")
+    service = team.a_pod("service", 1, T1000).with_spec(schedulerName="volcano")
+    team.until(lambda: team.create(service, dry=True).reason == v.Reason.QUEUE_NOT_OPEN, "shut")
     assert team.delete(team.a_pod("first")).ok
     told = team.until_told("second", v.Reason.QUEUE_NOT_OPEN)
     assert "Clos" in told["message"]

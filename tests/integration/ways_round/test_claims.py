@@ -51,6 +51,7 @@ def enforce(team: Team) -> None:
     team.set_mode(v.NAMESPACE_ENFORCED)
     unknown = claiming(team.a_pod("probe"), resourceClaimName="missing")
     team.until(lambda: not team.create(unknown, dry=True).ok, "the webhook has heard of it")
+    team.until(lambda: not claim(team, "probe", of_classes(CARD), dry=True).ok, "the policy has")
 
 
 def test_a_claim_of_no_card_is_let_by_and_the_card_counts(people: Team) -> None:
