@@ -72,7 +72,7 @@ def allocated(team: Team) -> int:
 
 
 @pytest.mark.slow
-def test_t6_numbers_are_right_at_once_when_a_queue_opens_that_could_not_be_written(
+def test_t6_numbers_are_right_when_a_queue_opens_that_could_not_be_written(
     team: Team,
 ) -> None:
     """Volcano's webhook refuses every update of a queue that is Closing, its annotation too."""
